@@ -61,25 +61,28 @@ Status advance(Call& c) {
   return {};
 }
 
-Status element(Call& c) {
-  const Spec& wanted = spec_in(c.attrs<SpecAttrs>());
-  Nested now = std::move(position_in(c).element);
-  if (auto wrong = wanted.spec.mismatch(now))
+void infer_element(Infer& s) {
+  for (const ElementType& t : spec_in(s.attrs<SpecAttrs>()).leaves) s.output(t.dtype, t.shape);
+}
+
+Status give(Call& c, const Nested& element) {
+  if (auto wrong = spec_in(c.attrs<SpecAttrs>()).spec.mismatch(element))
     return {Code::E1102, "an element of a dataset: " + *wrong};
-  std::vector<Tensor> leaves = now.leaves();
+  std::vector<Tensor> leaves = element.leaves();
   for (size_t i = 0; i < leaves.size(); ++i) c.set_out(static_cast<int>(i), leaves[i]);
   return {};
+}
+
+Status element(Call& c) {
+  Nested now = std::move(position_in(c).element);
+  return give(c, now);
 }
 
 Status get_next(Call& c) {
   Nested now;
   if (!position_in(c).iterator->next(now))
     return {Code::E1103, "End of sequence: the iterator has no element left"};
-  if (auto wrong = spec_in(c.attrs<SpecAttrs>()).spec.mismatch(now))
-    return {Code::E1102, "an element of a dataset: " + *wrong};
-  std::vector<Tensor> leaves = now.leaves();
-  for (size_t i = 0; i < leaves.size(); ++i) c.set_out(static_cast<int>(i), leaves[i]);
-  return {};
+  return give(c, now);
 }
 
 const Op get_next_op = RAW_OP(IteratorGetNext)
@@ -87,10 +90,7 @@ const Op get_next_op = RAW_OP(IteratorGetNext)
                            .inputs("position: K!")
                            .attr("spec")
                            .attrs<&SpecAttrs::spec>()
-                           .infer(+[](Infer& s) {
-                             for (const ElementType& t : spec_in(s.attrs<SpecAttrs>()).leaves)
-                               s.output(t.dtype, t.shape);
-                           })
+                           .infer(infer_element)
                            .kernel("iterator", get_next)
                            .on_host()
                            .stateful()
@@ -118,10 +118,7 @@ const Op element_op = RAW_OP(DatasetLoopElement)
                           .inputs("position: K!")
                           .attr("spec")
                           .attrs<&SpecAttrs::spec>()
-                          .infer(+[](Infer& s) {
-                            for (const ElementType& t : spec_in(s.attrs<SpecAttrs>()).leaves)
-                              s.output(t.dtype, t.shape);
-                          })
+                          .infer(infer_element)
                           .kernel("iterator", element)
                           .on_host()
                           .stateful()

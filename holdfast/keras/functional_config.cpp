@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/call_parameters.h"
 #include "holdfast/keras/foreign.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/input_config.h"
@@ -275,14 +276,13 @@ class Reader {
   }
   // The names of what a call takes by position, the inputs first.
   static std::vector<std::string> parameters_of(const Layer& layer) {
-    std::vector<std::string> out = layer.definition().parameters;
+    std::vector<std::string> out = call_parameters(layer.definition());
     Config own;
     if (layer_hooks().attribute && layer_hooks().attribute(layer, "_call_parameters", own) &&
         !own.is_null()) {
       out.clear();
       for (const Config& name : own.as_list()) out.push_back(name.as_text());
     }
-    if (out.empty()) out = {"inputs", "training", "mask"};
     return out;
   }
   // What a call says, each argument under its name; the inputs' may have none.

@@ -75,6 +75,8 @@ void execute(StepFunction& step, BatchSource& batches, Nested& batch, int64_t co
   }
 }
 
+bool is_given(const ValidationData& data) { return !data.arrays.is_none() || data.batches; }
+
 // What a model is tried on between epochs, in batches.
 Ref<BatchSource> tried_on(const ValidationData& data, const ArrayOptions& arrays) {
   if (data.batches) return data.batches;
@@ -82,6 +84,11 @@ Ref<BatchSource> tried_on(const ValidationData& data, const ArrayOptions& arrays
   if (!v.is_sequence() || v.size() < 2)
     fail(Code::E1104, cat("`validation_data` is ", v.form(), ", expected (x, y)"));
   return array_source(v[0], v[1], v.size() > 2 ? v[2] : Nested(), arrays);
+}
+
+[[noreturn]] void refuse_with_dataset(const char* option) {
+  fail(Code::E1104, cat("`", option, "` can't be given with a dataset"),
+       "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
 }
 
 // A loop over a dataset without an end would have none either.
@@ -130,7 +137,7 @@ History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOption
       fail(Code::E1104, "`class_weight` and `sample_weight` can't be given both");
     weight = weights_by_class(y.tensor("`y` with `class_weight`"), o.class_weight);
   }
-  const bool apart = !o.validation_data.arrays.is_none() || o.validation_data.batches;
+  const bool apart = is_given(o.validation_data);
   ArrayOptions arrays{.batch_size = o.batch_size,
                       .shuffle = o.shuffle,
                       .leave_out_last = apart ? 0 : o.validation_split};
@@ -151,12 +158,10 @@ History fit(ModelLayer& model, const data::Dataset& batches, const FitOptions& o
                                 : !o.class_weight.empty()  ? "class_weight"
                                 : o.validation_split != 0  ? "validation_split"
                                                            : nullptr;
-  if (not_for_batches)
-    fail(Code::E1104, cat("`", not_for_batches, "` can't be given with a dataset"),
-         "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
+  if (not_for_batches) refuse_with_dataset(not_for_batches);
   Ref<BatchSource> train = dataset_source(batches), test;
   check_end(batches, o.steps_per_epoch, "steps_per_epoch");
-  if (!o.validation_data.arrays.is_none() || o.validation_data.batches)
+  if (is_given(o.validation_data))
     test =
         tried_on(o.validation_data, {.batch_size = o.validation_batch_size.value_or(o.batch_size)});
   return fit(model, *train, test.get(), o);
@@ -238,9 +243,7 @@ Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y, const Evaluat
 }
 
 Logs evaluate(ModelLayer& model, const data::Dataset& batches, const EvaluateOptions& o) {
-  if (!o.sample_weight.is_none())
-    fail(Code::E1104, "`sample_weight` can't be given with a dataset",
-         "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
+  if (!o.sample_weight.is_none()) refuse_with_dataset("sample_weight");
   check_end(batches, o.steps, "steps");
   return evaluate(model, *dataset_source(batches), o);
 }

@@ -44,7 +44,8 @@ struct FromPython {
     // A model of calls has a class of its own in configs, which C++ knows.
     if (auto* layer = object_behind<keras::Layer>(o)) return Config(keras::serialize(*layer));
     if (PyObject_HasAttrString(o, "get_config")) return object(o, what, depth);
-    if (PyFunction_Check(o)) return function(o, what);
+    bool plain_name = PyObject_HasAttrString(o, "__name__") && !PyType_Check(o) && !named(o);
+    if (plain_name && PyCallable_Check(o)) return function(o, what);
     if (PyObject_HasAttrString(o, "__fspath__")) {
       Object path = Object::steal(PyOS_FSPath(o));
       if (!path) throw PythonError{};

@@ -4,6 +4,7 @@
 #include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_for.h"
+#include "holdfast/keras/call_parameters.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
@@ -25,9 +26,7 @@ using keras::Layer;
 
 // The arguments of a call of C++'s own `call`, by position and by name.
 std::pair<Nested, CallOptions> arguments_of(Layer& layer, PyObject* args, PyObject* kwargs) {
-  static const std::vector<std::string> kPlain{"inputs", "training", "mask"};
-  const auto& declared = layer.definition().parameters;
-  const auto& names = declared.empty() ? kPlain : declared;
+  const std::vector<std::string>& names = keras::call_parameters(layer.definition());
   Nested inputs;
   CallOptions o;
   bool given = false;

@@ -111,6 +111,10 @@ void refuse_other_interpreters() {
 
 Object shared(nb::object o) { return Object::share(o.ptr()); }
 
+DType dtype_or_none(nb::handle dtype) {
+  return dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr());
+}
+
 }  // namespace
 }  // namespace holdfast::py
 
@@ -172,8 +176,7 @@ NB_MODULE(_holdfast, m) {
       [](nb::handle value, nb::handle dtype, bool strict) {
         return run([&] {
           mark();
-          return convert(value.ptr(),
-                         dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+          return convert(value.ptr(), dtype_or_none(dtype), strict);
         });
       },
       "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
@@ -182,8 +185,7 @@ NB_MODULE(_holdfast, m) {
       [](nb::handle value, nb::handle dtype) {
         return run([&] {
           mark();
-          return on_asked_device(convert(
-              value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), true));
+          return on_asked_device(convert(value.ptr(), dtype_or_none(dtype), true));
         });
       },
       "value"_a.none(), "dtype"_a.none());
@@ -193,8 +195,7 @@ NB_MODULE(_holdfast, m) {
         return run([&] {
           mark();
           InterpreterScope values(nullptr);
-          return convert(value.ptr(),
-                         dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+          return convert(value.ptr(), dtype_or_none(dtype), strict);
         });
       },
       "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true,

@@ -4,12 +4,12 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/activations.h"
 #include "holdfast/keras/layers/checks.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
-#include "holdfast/ops/reduce.h"
 
 namespace holdfast::keras::layers {
 namespace {
@@ -153,9 +153,8 @@ Tensor ELULayer::call(const Tensor& inputs, const CallOptions&) {
 
 Tensor SoftmaxLayer::call(const Tensor& inputs, const CallOptions& c) {
   Tensor x = inputs, kept;
-  const std::vector<int64_t>& axes = options_.axis.sizes;
   if (inputs.shape().has_rank())
-    for (int64_t a : axes) axis_of(*this, inputs.shape(), a);
+    for (int64_t a : options_.axis.sizes) axis_of(*this, inputs.shape(), a);
   if (c.mask.is_tensor()) {
     kept = c.mask.tensor();
     if (kept.shape().has_rank() && x.shape().has_rank() && kept.rank() > x.rank())
@@ -167,8 +166,7 @@ Tensor SoftmaxLayer::call(const Tensor& inputs, const CallOptions& c) {
     x = select(kept, x,
                fill(shape_of(x), Tensor::scalar(x.dtype() == float16 ? -3e4 : -1e9, x.dtype())));
   }
-  Tensor y = axes.size() == 1 ? nn::softmax(x, {.axis = axes[0]})
-                              : exp(x - reduce_logsumexp(x, {.axis = axes, .keepdims = true}));
+  Tensor y = activations::softmax(x, {.axis = options_.axis});
   return kept.defined() ? select(kept, y, zeros_like(y)) : y;
 }
 

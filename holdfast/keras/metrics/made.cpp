@@ -6,134 +6,81 @@
 namespace holdfast::keras::metrics {
 namespace {
 
-template <class T>
-void put(ConfigDict& out, const char* key, const T& value) {
+void put(ConfigDict&) {}
+template <class T, class... Rest>
+void put(ConfigDict& out, const char* key, const T& value, const Rest&... rest) {
   out.set(key, OptionType<T>::get(value));
+  put(out, rest...);
 }
 
-// The options that all metrics have. What is not said is left to the class.
-template <class O>
-ConfigDict common(const O& o) {
+// Options by their names, after those that all metrics have. What is not said of these is left to
+// the class.
+template <class O, class... Rest>
+ConfigDict said(const O& o, const Rest&... names_and_values) {
   ConfigDict out;
-  if (!o.name.empty()) put(out, "name", o.name);
-  if (o.dtype != DType::kInvalid) put(out, "dtype", o.dtype);
+  if (!o.name.empty()) out.set("name", o.name);
+  if (o.dtype != DType::kInvalid) out.set("dtype", OptionType<DType>::get(o.dtype));
+  put(out, names_and_values...);
   return out;
 }
 
+// None is left to the class too.
 template <class O>
-ConfigDict with_thresholds(const O& o) {
-  ConfigDict out = common(o);
+ConfigDict with_thresholds(ConfigDict out, const O& o) {
   if (!o.thresholds.empty()) put(out, "thresholds", o.thresholds);
   return out;
 }
 
 }  // namespace
 
-ConfigDict config_of(const MetricOptions& o) { return common(o); }
-ConfigDict config_of(const BinaryAccuracyOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "threshold", o.threshold);
-  return out;
-}
-ConfigDict config_of(const CountOptions& o) { return with_thresholds(o); }
+ConfigDict config_of(const MetricOptions& o) { return said(o); }
+ConfigDict config_of(const BinaryAccuracyOptions& o) { return said(o, "threshold", o.threshold); }
+ConfigDict config_of(const CountOptions& o) { return with_thresholds(said(o), o); }
 ConfigDict config_of(const ShareOptions& o) {
-  ConfigDict out = with_thresholds(o);
-  put(out, "top_k", o.top_k);
-  put(out, "class_id", o.class_id);
-  return out;
+  return with_thresholds(said(o, "top_k", o.top_k, "class_id", o.class_id), o);
 }
 ConfigDict config_of(const AtOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "", o.at_least);
-  put(out, "num_thresholds", o.num_thresholds);
-  put(out, "class_id", o.class_id);
-  return out;
+  return said(o, "", o.at_least, "num_thresholds", o.num_thresholds, "class_id", o.class_id);
 }
 ConfigDict config_of(const AUCOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "num_thresholds", o.num_thresholds);
-  put(out, "curve", o.curve);
-  put(out, "summation_method", o.summation_method);
-  put(out, "thresholds", o.thresholds);
-  put(out, "multi_label", o.multi_label);
-  put(out, "num_labels", o.num_labels);
-  put(out, "label_weights", o.label_weights);
-  put(out, "from_logits", o.from_logits);
-  return out;
+  return said(o, "num_thresholds", o.num_thresholds, "curve", o.curve, "summation_method",
+              o.summation_method, "thresholds", o.thresholds, "multi_label", o.multi_label,
+              "num_labels", o.num_labels, "label_weights", o.label_weights, "from_logits",
+              o.from_logits);
 }
 ConfigDict config_of(const IoUOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "num_classes", o.num_classes);
-  put(out, "target_class_ids", o.target_class_ids);
-  put(out, "ignore_class", o.ignore_class);
-  return out;
+  return said(o, "num_classes", o.num_classes, "target_class_ids", o.target_class_ids,
+              "ignore_class", o.ignore_class);
 }
 ConfigDict config_of(const MeanIoUOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "num_classes", o.num_classes);
-  put(out, "ignore_class", o.ignore_class);
-  return out;
+  return said(o, "num_classes", o.num_classes, "ignore_class", o.ignore_class);
 }
 ConfigDict config_of(const BinaryIoUOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "target_class_ids", o.target_class_ids);
-  put(out, "threshold", o.threshold);
-  return out;
+  return said(o, "target_class_ids", o.target_class_ids, "threshold", o.threshold);
 }
 ConfigDict config_of(const BinaryCrossentropyOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "from_logits", o.from_logits);
-  put(out, "label_smoothing", o.label_smoothing);
-  return out;
+  return said(o, "from_logits", o.from_logits, "label_smoothing", o.label_smoothing);
 }
 ConfigDict config_of(const CategoricalCrossentropyOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "from_logits", o.from_logits);
-  put(out, "label_smoothing", o.label_smoothing);
-  put(out, "axis", o.axis);
-  return out;
+  return said(o, "from_logits", o.from_logits, "label_smoothing", o.label_smoothing, "axis",
+              o.axis);
 }
 ConfigDict config_of(const SparseCategoricalCrossentropyOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "from_logits", o.from_logits);
-  put(out, "ignore_class", o.ignore_class);
-  put(out, "axis", o.axis);
-  return out;
+  return said(o, "from_logits", o.from_logits, "ignore_class", o.ignore_class, "axis", o.axis);
 }
-ConfigDict config_of(const TopKOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "k", o.k);
-  return out;
-}
+ConfigDict config_of(const TopKOptions& o) { return said(o, "k", o.k); }
 ConfigDict config_of(const SparseTopKOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "k", o.k);
-  put(out, "from_sorted_ids", o.from_sorted_ids);
-  return out;
+  return said(o, "k", o.k, "from_sorted_ids", o.from_sorted_ids);
 }
-ConfigDict config_of(const AxisOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "axis", o.axis);
-  return out;
-}
+ConfigDict config_of(const AxisOptions& o) { return said(o, "axis", o.axis); }
 ConfigDict config_of(const F1Options& o) {
-  ConfigDict out = common(o);
-  put(out, "average", o.average);
-  put(out, "threshold", o.threshold);
-  return out;
+  return said(o, "average", o.average, "threshold", o.threshold);
 }
 ConfigDict config_of(const FBetaOptions& o) {
-  ConfigDict out = common(o);
-  put(out, "average", o.average);
-  put(out, "beta", o.beta);
-  put(out, "threshold", o.threshold);
-  return out;
+  return said(o, "average", o.average, "beta", o.beta, "threshold", o.threshold);
 }
 ConfigDict config_of(const R2Options& o) {
-  ConfigDict out = common(o);
-  put(out, "class_aggregation", o.class_aggregation);
-  put(out, "num_regressors", o.num_regressors);
-  return out;
+  return said(o, "class_aggregation", o.class_aggregation, "num_regressors", o.num_regressors);
 }
 
 Ref<Metric> made(const char* class_name, const ConfigDict& config) {

@@ -31,19 +31,12 @@ _T = TypeVar("_T")
 _Kind = TypeVar("_Kind", bound=type)
 
 _classes: dict[str, Any] = {}  # those of Python, for who asks for the class itself
-_holders: dict[str, Any] = {}  # classes of ours whose configs hold configs of others
 _functions: list[dict[str, Any]] = []  # the namespaces of modules whose functions configs name
 _of_python: dict[str, Any] = {}  # classes of ours that C++ does not make
 # A loss and a metric may share a name: the module of a config tells them apart.
 _FOLDERS = frozenset(
     ["constraints", "initializers", "losses", "metrics", "optimizers", "regularizers"]
 )
-
-
-def holds_configs(kind: _Kind) -> _Kind:
-    """Decorates a class whose `from_config` takes `custom_objects` for what is inside."""
-    _holders[kind.__name__] = kind
-    return kind
 
 
 def made_by_python(kind: _Kind) -> _Kind:
@@ -99,31 +92,7 @@ def get_registered_object(
 
 def serialize_keras_object(obj: Any) -> Any:
     """An object as plain values: its class's name, and what it can be made from again."""
-    if _is_function(obj):
-        return _function_config(obj)
     return _holdfast.plain_config(obj)
-
-
-def _is_function(value: Any) -> bool:
-    plain = callable(value) and not isinstance(value, (type, _holdfast.Object))
-    return plain and hasattr(value, "__name__") and not hasattr(value, "get_config")
-
-
-def _function_config(function: Any) -> dict[str, Any]:
-    """A function by its name: whoever reads it has to know it."""
-    name = get_registered_name(function)
-    if name == "<lambda>":
-        unsupported(
-            "a lambda can't be written to a config",
-            "a config holds a function's name alone, and a lambda has none",
-            fix="define the function by `def`",
-        )
-    return {
-        "module": "builtins",
-        "class_name": "function",
-        "config": name,
-        "registered_name": "function",
-    }
 
 
 def holds_functions(namespace: dict[str, Any]) -> None:
@@ -196,8 +165,6 @@ def _made(plain: dict[str, Any], own: dict[str, Any]) -> Any:
     for name in (plain["registered_name"], plain["class_name"]):
         if name in own:
             return own[name].from_config(plain["config"])
-    if own and plain["class_name"] in _holders:
-        return _holders[plain["class_name"]].from_config(plain["config"], own)
     ours = str(plain.get("module")).partition(".")[0] == "keras" and not plain["registered_name"]
     folder = str(plain.get("module")).partition(".")[2].partition(".")[0]
     if plain["class_name"] in _of_python:

@@ -8,7 +8,7 @@ from typing import Any, Self
 from .. import _holdfast
 from ..errors import fail
 from . import checkpoint_names, declared
-from .configs import CustomObjectScope, holds_configs
+from .configs import CustomObjectScope
 from .layer import Layer
 from .model_files import SavedModel
 from .state_tree import StateTree
@@ -20,7 +20,6 @@ __all__ = ["Model"]
 _GRAPH = {"layers", "input_layers", "output_layers"}
 
 
-@holds_configs
 class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateTree, Layer):  # type: ignore[misc]
     """A layer that can be trained."""
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 from .. import _holdfast
 from ..errors import fail, unsupported
 from . import checkpoint_names, declared
-from .configs import deserialize_keras_object, holds_configs
+from .configs import deserialize_keras_object
 from .input_layer import InputLayer
 from .layer import Layer
 from .model import Model
@@ -16,7 +16,6 @@ from .model import Model
 __all__ = ["Sequential"]
 
 
-@holds_configs
 class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignore[misc]
     """Layers one after the other. C++ holds them, and calls them."""
 
