@@ -83,23 +83,28 @@ class Enumerate final : public DatasetObject {
 
  private:
   struct Counting final : Cursor {
-    explicit Counting(const Enumerate& s) : input(s.input().start()), at(s.first_) {}
+    explicit Counting(const Enumerate& s) : input(s.input().start()), first(s.first_) {}
     bool next(Nested& out) override {
       Nested element;
       if (!input->next(element)) return false;
-      out = Nested::tuple({Tensor::scalar(at++), std::move(element)});
+      int64_t index;
+      if (__builtin_add_overflow(first, given++, &index))
+        fail(Code::E1103, cat("`enumerate` began with ", first, " and has given ", given - 1,
+                              " elements: the next index is no int64"));
+      out = Nested::tuple({Tensor::scalar(index), std::move(element)});
       return true;
     }
     void save(Saving& to) const override {
-      to.number(at);
+      to.number(given);
       input->save(to);
     }
     void restore(Restoring& from) override {
-      at = from.number();
+      given = from.number();
       input->restore(from);
     }
     Owned<Cursor> input;
-    int64_t at;
+    const int64_t first;
+    int64_t given = 0;
   };
   const int64_t first_;
 };

@@ -19,7 +19,7 @@ namespace {
 // Each stage calls the one before it: more of them would need more stack than a thread has.
 constexpr int kDeepest = 4000;
 
-std::atomic<void (*)(const std::string&)> g_note{nullptr};
+std::atomic<AddNote> g_note{nullptr};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void check_stop() {
   if (Worker::stopping()) fail(Code::E1501, "nobody waits for this element any more");
 }
 
-void set_exception_note(void (*add)(const std::string& note)) { g_note = add; }
+void set_exception_note(AddNote add) { g_note = add; }
 
 void rethrow_from(const DatasetObject& stage, int64_t element) {
   Loc line = locate(stage.made());
@@ -63,7 +63,8 @@ void rethrow_from(const DatasetObject& stage, int64_t element) {
     throw;
   } catch (...) {
     if (auto add = g_note.load())
-      add(line.line > 0 ? cat(short_path(line.file), ":", line.line, ": ", which) : which);
+      add(std::current_exception(),
+          line.line > 0 ? cat(short_path(line.file), ":", line.line, ": ", which) : which);
     throw;
   }
 }

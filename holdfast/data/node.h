@@ -2,6 +2,7 @@
 // made of. Programs that use datasets need none of it.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,8 +96,10 @@ class HOLDFAST_API GeneratorSource : public Object {
 /// nobody waits for what they would give any more.
 HOLDFAST_API void check_stop();
 
-/// How a language adds a note to an exception of its own that is being handled.
-HOLDFAST_API void set_exception_note(void (*add)(const std::string& note));
+/// How a language adds a note to an exception of its own. It is handed over: a library of another
+/// C++ runtime than ours does not see what we handle.
+using AddNote = void (*)(const std::exception_ptr& to, const std::string& note);
+HOLDFAST_API void set_exception_note(AddNote add);
 
 /// The stages that are at work, for errors: adds to what `f` throws which element of which stage it
 /// was, and the line that made the stage.

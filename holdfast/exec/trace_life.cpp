@@ -1,7 +1,5 @@
 #include "holdfast/exec/trace_life.h"
 
-#include <exception>
-
 #include "holdfast/exec/creations.h"
 
 namespace holdfast {
@@ -17,17 +15,20 @@ std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, 
   Tracer& tracer = host.begin();
   struct Closing {  // also where the code throws: no line has finished it then
     Tracer& tracer;
-    int before = std::uncaught_exceptions();
+    bool finished = false;
     ~Closing() {
       tracer.close();
-      if (std::uncaught_exceptions() > before) tracer.scope()->closed = nullptr;
+      if (!finished) tracer.scope()->closed = nullptr;
     }
   } closing{tracer};
   Creations creations(tracer, inputs);
   {
     Tracing in(tracer, true);
     std::optional<Tensors> outputs = host.run_body(tracer);
-    if (!outputs) return std::nullopt;
+    if (!outputs) {
+      closing.finished = true;
+      return std::nullopt;
+    }
     std::vector<Edge> edges;
     for (const Tensor& t : *outputs) edges.push_back(t.defined() ? tracer.resolve(t) : Edge{});
     tracer.graph()->outputs = std::move(edges);
@@ -39,6 +40,7 @@ std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, 
   out.traced.leaked = std::exchange(tracer.leaked, {});
   out.traced.function = make_ref<ConcreteFunction>(tracer.graph());
   if (creations.locals()) out.traced.function->run_alone();
+  closing.finished = true;
   return out;
 }
 

@@ -25,7 +25,7 @@ Tensor order_of(int64_t first, int64_t last, bool shuffled) {
 class Arrays final : public BatchSource {
  public:
   Arrays(const Nested& data, int64_t first, int64_t last, const ArrayOptions& o)
-      : batches_((last - first + o.batch_size - 1) / o.batch_size),
+      : batches_((last - first) / o.batch_size + ((last - first) % o.batch_size != 0)),
         dataset_(data::arrays(
             data, {.batch_size = o.batch_size, .order = [first, last, shuffled = o.shuffle] {
                      return order_of(first, last, shuffled);

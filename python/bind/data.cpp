@@ -247,9 +247,9 @@ PyObject* iterator_next(PyObject* self) {
 }
 
 // Python's own exceptions pass as they are.
-void add_note(const std::string& note) {
+void add_note(const std::exception_ptr& to, const std::string& note) {
   try {
-    throw;
+    std::rethrow_exception(to);
   } catch (const nb::python_error& e) {
     if (WithGil gil; gil && nb::hasattr(e.value(), "add_note")) e.value().attr("add_note")(note);
   } catch (...) {  // of another kind: whoever throws it says what it is

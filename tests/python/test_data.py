@@ -365,3 +365,11 @@ def test_what_makes_no_sense_is_refused_in_words(call, said):
     with pytest.raises((TypeError, ValueError, tf.errors.OpError)) as e:
         call(Dataset.range(3))
     assert said in str(e.value)
+
+
+def test_enumerate_stops_where_an_index_is_no_int64():
+    last = 2**63 - 1
+    it = iter(tf.data.Dataset.from_tensors(1).repeat().enumerate(last - 1))
+    assert [int(next(it)[0]) for _ in range(2)] == [last - 1, last]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`enumerate` began with"):
+        next(it)
