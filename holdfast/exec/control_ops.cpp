@@ -7,7 +7,6 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/plan.h"
-#include "holdfast/passes/passes.h"
 
 namespace holdfast {
 namespace {
@@ -150,7 +149,7 @@ Shape widened(const Shape& a, const Shape& b) {
 const Plan& plan_of(const Graph& body) {
   static std::recursive_mutex mutex;  // a body may hold loops of its own
   PatientLock lock(mutex);
-  if (!body.compiled) body.compiled = Plan::build(optimised(body));
+  if (!body.compiled) body.compiled = Plan::compile(body);
   return *static_cast<Plan*>(body.compiled.get());
 }
 

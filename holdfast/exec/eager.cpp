@@ -20,20 +20,26 @@ const InputDef& def_of(const OpDef& op, size_t i) {
 // Where the variable behind a resource lives; null for other resources.
 Device* home_of(const Tensor& resource) {
   auto* v = variable_behind(resource);
-  Tensor now = v ? v->get() : Tensor();
-  return now.defined() ? now.device() : nullptr;
+  if (!v) return nullptr;
+  return v->update([](const Tensor& now) { return now.defined() ? now.device() : nullptr; });
+}
+
+// The first CPU. Plugins are loaded when it is first asked for, so no kernel is added while ops run.
+Device* first_cpu() {
+  static Device* const first = devices().front();
+  return first;
 }
 
 // The device an op runs on: where its variable lives, else the one asked for, else the accelerator
 // an operand lives on (a host number beside it follows), else that of its first operand, else the
 // default.
 Device* place(const OpDef& op, std::span<const Tensor> in) {
-  if (op.traits.host || devices().size() == 1) return cpu();
+  if (op.traits.host) return first_cpu();
   Device* asked = context().device;
   Device* first = nullptr;
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i].defined()) continue;
-    if (in[i].dtype() == DType::kString) return cpu();
+    if (in[i].dtype() == DType::kString) return first_cpu();
     if (in[i].dtype() == DType::kResource) {
       if (Device* home = home_of(in[i])) return home;
     }
@@ -153,18 +159,19 @@ bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
 }
 
 // The short way for what most small ops are: one loop over operands of one dtype and one shape,
-// beside numbers, on the only device there is. False, and nothing is done, where any of that is not
-// so.
+// beside numbers, on the CPU. False, and nothing is done, where any of that is not so.
 bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
-  static const std::vector<Device*>& all = devices();
-  if (all.size() != 1 || in.size() != op.inputs.size() || !in[0].defined()) return false;
+  Device* const here = first_cpu();
+  if (in.size() != op.inputs.size() || !in[0].defined()) return false;
+  if (Device* asked = context().device; asked && asked != here) return false;
   DType dtype = in[0].dtype();
   const Shape* shape = &in[0].shape();
   const void* from[kMostOperands];
   bool one_shape = true;
   for (size_t i = 0; i < in.size(); ++i) {
     const Tensor& t = in[i];
-    if (!t.defined() || !t.rep()->buffer || t.dtype() != dtype) return false;
+    if (!t.defined() || t.dtype() != dtype) return false;
+    if (const Buffer* b = t.rep()->buffer.get(); !b || b->device() != here) return false;
     from[i] = t.raw();
     if (t.shape() == *shape) continue;
     one_shape = false;
@@ -174,7 +181,7 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
   }
   Loop loop = op.plain[static_cast<int>(dtype)];
   if (!loop || !op.inputs[0].dtypes.has(dtype)) return false;
-  Tensor made = empty(op.plain_gives_bool ? DType::kBool : dtype, *shape, all[0]);
+  Tensor made = empty(op.plain_gives_bool ? DType::kBool : dtype, *shape, here);
   int64_t n = shape->size();
   if (one_shape && n <= kGrain)
     loop(from, made.mutable_raw(), n);
@@ -246,8 +253,7 @@ class Eager final : public Interpreter {
   void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
               Tensors& out) {
     Tensors moved;
-    if (device->kind() != DeviceKind::kCpu || devices().size() > 1)
-      in = gather_on(op, in, device, moved);
+    in = gather_on(op, in, device, moved);
     Infer infer(op, in, attrs);
     op.infer(infer);
     out.resize(infer.dtypes.size());

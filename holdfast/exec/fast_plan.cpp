@@ -9,6 +9,7 @@
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/passes/elementwise_expr.h"
+#include "holdfast/passes/place.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
@@ -121,7 +122,9 @@ bool FastPlan::read(size_t step, std::span<Tensor> slots) const {
   const Step& s = plan_.steps_[step];
   Tensor now = reads_[step]->update([](const Tensor& value) {
     const TensorRep* v = value.rep();
-    return v ? Tensor(make_ref<TensorRep>(v->dtype, v->shape, v->buffer, v->offset)) : Tensor();
+    return v && lies_on_cpu(value)
+               ? Tensor(make_ref<TensorRep>(v->dtype, v->shape, v->buffer, v->offset))
+               : Tensor();
   });
   if (!now.defined()) return false;
   now.rep()->op = s.node->op->name.c_str();
@@ -302,7 +305,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
   std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
   bool surprised = false;
-  bool plainly = !timed && !watching && devices().size() == 1;
+  bool plainly = !timed && !watching;
   size_t at_a_time = plan_.steps_at_a_time();
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     if (plainly && reads_[k] && read(k, slots)) {

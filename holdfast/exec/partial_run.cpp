@@ -4,7 +4,6 @@
 #include "holdfast/exec/plan.h"
 #include "holdfast/exec/session_plan.h"
 #include "holdfast/op/refuse.h"
-#include "holdfast/passes/passes.h"
 
 namespace holdfast {
 
@@ -87,7 +86,7 @@ void PartialRun::compute(const std::vector<Edge>& edges, const std::vector<Ref<N
         known_.push_back(e);
         values_.emplace(key_of(e), constant_of(*e.node));
       }
-    plan = Plan::build(optimised(*pruned.graph));
+    plan = Plan::compile(*pruned.graph);
   }
   std::vector<Fetch> initial;
   std::vector<Variable> empty;

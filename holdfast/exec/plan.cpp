@@ -4,13 +4,17 @@
 #include <cstring>
 
 #include "holdfast/base/interrupt.h"
+#include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/kernel.h"
 #include "holdfast/exec/specialise.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/streams.h"
+#include "holdfast/passes/passes.h"
+#include "holdfast/passes/place.h"
 
 namespace holdfast {
 namespace {
@@ -105,6 +109,13 @@ bool fixed(const Node& n, const Ref<Scope>& scope) {
   return true;
 }
 
+// Somebody else's code, a list or a pipeline may give what lies elsewhere; the steps that follow
+// are bound to the CPU.
+void bring_here(Tensors& out) {
+  for (Tensor& t : out)
+    if (!lies_on_cpu(t)) t = copy_to(t, cpu());
+}
+
 // What a step gave, or is about to give, against what the graph counts on: later steps are bound to
 // that.
 void check_given(const Node& n, std::span<const Tensor> in, size_t output, DType dtype,
@@ -143,9 +154,24 @@ Plan::Plan() = default;
 Plan::~Plan() = default;
 
 Ref<Plan> Plan::build(Ref<Graph> graph) {
+  bool local = stays_on_cpu(*graph);
+  return build(std::move(graph), local);
+}
+
+Ref<Plan> Plan::compile(const Graph& g) {
+  bool local = stays_on_cpu(g);
+  Ref<Plan> plan = build(optimised(g, local), local);
+  // With inputs that lie elsewhere it becomes another graph.
+  if (local && devices().size() > 1) plan->source_ = clone(g);
+  return plan;
+}
+
+Ref<Plan> Plan::build(Ref<Graph> graph, bool local) {
   auto plan = make_ref<Plan>();
   Plan& p = *plan;
   p.graph_ = graph;
+  p.local_ = local;
+  if (local) p.variables_ = variables_in(*graph);
   std::unordered_map<const Node*, int> first;  // the slot of output 0
   std::vector<int> last_use;                   // the step that reads a slot last; -1: none
   auto new_slots = [&](const Node* n) {
@@ -178,6 +204,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     for (const Edge& e : n->inputs)
       s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
     s.fixed = fixed(*n, graph->scope);
+    if (local) s.device = cpu();
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
       for (const Type& t : n->outputs) {
@@ -239,11 +266,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   }
   set_site(n.where);
   DrawingFrom node(n);
-  if ((n.device && n.device != cpu()) || devices().size() > 1) {
-    DeviceScope there(n.device);
-    eager()->run(op, in, n.attrs, out);
-    check_all(n, in, out);
-  } else if (s.types) {
+  if (s.device && s.types) {
     if (!s.fixed) look_at(n, in);
     out.resize(s.types->dtypes.size());
     Call call(op, in, n.attrs, *s.types, cpu(), out);
@@ -258,13 +281,16 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
       throw;
     }
     stamp(op, in, out);
+    bring_here(out);
   } else {
+    DeviceScope there(n.device);
     try {
       eager()->run(op, in, n.attrs, out);
     } catch (Error& e) {
       at_run_time(e);
     }
     check_all(n, in, out);
+    if (s.device) bring_here(out);
   }
   if (&op != &fused_op()) return;
   const Expr& e = expr_of(n.attrs);
@@ -274,34 +300,45 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
 void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size())
     bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (!stays(inputs)) return anywhere().run_in_slots(inputs, nullptr, outputs);
   if (open_)
     if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(inputs, outputs);
-  if (const FastPlan* f = fast()) return f->run(inputs, nullptr, outputs);
-  InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
-  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = inputs[i];
-  run_slots({slots.data(), slots.size()}, outputs);
+  fast()->run(inputs, nullptr, outputs);
 }
 
 void Plan::run(Tensors&& inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size())
     bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (!stays(inputs)) return anywhere().run_in_slots(inputs, &inputs, outputs);
   if (open_)
     if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(std::move(inputs), outputs);
-  if (const FastPlan* f = fast()) return f->run(inputs, &inputs, outputs);
-  InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
-  inputs = Tensors();
-  run_slots({slots.data(), slots.size()}, outputs);
+  fast()->run(inputs, &inputs, outputs);
+}
+
+bool Plan::stays(std::span<const Tensor> inputs) const {
+  if (!local_) return false;
+  static const std::vector<Device*>& all = devices();
+  if (all.size() == 1) return true;
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const Tensor& t) { return lies_on_cpu(t); }) &&
+         std::all_of(variables_.begin(), variables_.end(),
+                     [](VariableState* v) { return lies_on_cpu(*v); });
+}
+
+const Plan& Plan::anywhere() const {
+  if (!local_) return *this;
+  PatientLock lock(anywhere_mutex_);
+  if (!anywhere_) anywhere_ = build(source_ ? optimised(*source_, false) : graph_, false);
+  return *anywhere_;
 }
 
 Ref<Plan> Plan::for_sizes_of(std::span<const Tensor> inputs) const {
-  return devices().size() == 1 ? sized_->find(*graph_, inputs) : nullptr;
+  return sized_->find(*graph_, inputs);
 }
 
 const FastPlan* Plan::fast() const {
   if (const FastPlan* f = ready_.load(std::memory_order_acquire)) return f;
-  if (devices().size() > 1) return nullptr;
+  if (!local_) return nullptr;
   std::lock_guard lock(mutex_);
   if (fast_.empty()) fast_.push_back(std::make_unique<FastPlan>(*this, expected(), true));
   ready_.store(fast_.back().get(), std::memory_order_release);
@@ -329,7 +366,10 @@ void Plan::learn(std::vector<StepSeen> seen) const {
   ready_.store(fast_.back().get(), std::memory_order_release);
 }
 
-void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
+void Plan::run_in_slots(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const {
+  InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = inputs[i];
+  if (given) *given = Tensors();
   InterpreterScope values(nullptr);
   Where asked = here();
   size_t at_a_time = steps_at_a_time();

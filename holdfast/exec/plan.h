@@ -12,6 +12,7 @@ namespace holdfast {
 
 class FastPlan;
 class SizePlans;
+class VariableState;
 
 /// One node, ready to run.
 struct Step {
@@ -24,6 +25,7 @@ struct Step {
   bool fixed = false;  // the numbers that its shape rule reads, and by which its kernel is chosen,
                        // are part of the graph
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
+  Device* device = nullptr;      // where it runs; null: found out at each run
 };
 
 /// What one run saw of a step.
@@ -44,6 +46,8 @@ class HOLDFAST_API Plan final : public RefCounted {
   ~Plan() override;
   /// All nodes of `graph`, in its order.
   static Ref<Plan> build(Ref<Graph> graph);
+  /// The plan of `g` after all passes.
+  static Ref<Plan> compile(const Graph& g);
 
   /// Inputs are the graph's arguments and then its captures.
   void run(std::span<const Tensor> inputs, Tensors& outputs) const;
@@ -59,8 +63,8 @@ class HOLDFAST_API Plan final : public RefCounted {
   /// After how many steps a run looks whether somebody wants it stopped: a look costs what a tiny
   /// step costs.
   size_t steps_at_a_time() const { return open_ || bytes_ > (1 << 20) ? 1 : 16; }
-  /// How it runs where there is one device, made when first asked for; null where there are
-  /// several.
+  /// How it runs where all of it stays on the CPU, made when first asked for; null where some of it
+  /// never does.
   const FastPlan* fast() const;
 
  private:
@@ -69,9 +73,14 @@ class HOLDFAST_API Plan final : public RefCounted {
   /// chosen.
   static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel,
                        std::string* refusals);
-  void run_slots(std::span<Tensor> slots, Tensors& outputs) const;
+  void run_in_slots(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const;
   std::vector<StepSeen> expected() const;
   Ref<Plan> for_sizes_of(std::span<const Tensor> inputs) const;
+  static Ref<Plan> build(Ref<Graph> graph, bool local);
+  /// Whether a call with these inputs has nothing to do with other devices.
+  bool stays(std::span<const Tensor> inputs) const;
+  /// The plan for calls that have: each op finds its device when it runs.
+  const Plan& anywhere() const;
   /// A run saw what was not expected: runs that begin from now on know.
   void learn(std::vector<StepSeen> seen) const;
 
@@ -80,7 +89,12 @@ class HOLDFAST_API Plan final : public RefCounted {
   std::vector<Tensor> initial_;  // constants in their slots
   std::vector<int> inputs_, outputs_;
   int64_t bytes_ = 0;
-  bool open_ = false;  // sizes of some inputs are not known
+  bool open_ = false;                      // sizes of some inputs are not known
+  bool local_ = true;                      // on the CPU, where inputs and variables are
+  std::vector<VariableState*> variables_;  // that the graph holds
+  Ref<Graph> source_;                      // what other plans are made of; null: its own graph
+  mutable std::mutex anywhere_mutex_;
+  mutable Ref<Plan> anywhere_;
   mutable std::unique_ptr<SizePlans> sized_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<FastPlan>>

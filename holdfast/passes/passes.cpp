@@ -8,7 +8,6 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
-#include "holdfast/device/device.h"
 #include "holdfast/graph/verify.h"
 
 namespace holdfast {
@@ -117,11 +116,10 @@ const std::vector<Pass>& all_passes() {
   return list;
 }
 
-Ref<Graph> optimised(const Graph& g) {
+Ref<Graph> optimised(const Graph& g, bool on_cpu) {
   Ref<Graph> out = clone(g);
   auto passes = chosen();
-  bool alone = devices().size() == 1;
-  auto fits = [&](const Pass& p, bool last) { return p.last == last && (alone || !p.alone); };
+  auto fits = [&](const Pass& p, bool last) { return p.last == last && (on_cpu || !p.on_cpu); };
   record(*out, "");
   if (verifying()) verify(*out, "before the passes");
   bool changed = true;

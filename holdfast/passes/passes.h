@@ -12,8 +12,8 @@ struct Pass {
   const char* doc;
   bool (*run)(Graph&);
   bool last = false;  // once, after the others have nothing left to do: it hides what they look for
-  bool alone =
-      false;  // only where the CPU is the one device: others have kernels that like other forms
+  bool on_cpu = false;  // only for graphs that stay on the CPU: others have kernels that like other
+                        // forms
 };
 
 /// Computes what constants and known sizes decide.
@@ -52,8 +52,9 @@ HOLDFAST_API bool recompute(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();
-/// A copy of `g` after all passes, which run until none changes anything.
-HOLDFAST_API Ref<Graph> optimised(const Graph& g);
+/// A copy of `g` after all passes, which run until none changes anything. `on_cpu`: for runs of it
+/// that stay there.
+HOLDFAST_API Ref<Graph> optimised(const Graph& g, bool on_cpu = true);
 
 /// Which passes run from now on: "none", names with commas between them, or "" for all. Begins as
 /// HOLDFAST_PASSES. Throws E1103 for a name that no pass has.

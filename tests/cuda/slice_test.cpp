@@ -14,9 +14,13 @@
 
 #include "fake_device.h"
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/exec/fast_plan.h"
+#include "holdfast/exec/flow.h"
+#include "holdfast/exec/function.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/variable.h"
+#include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
@@ -302,6 +306,45 @@ void placement() {
        tape.gradient(reduce_sum(g, {.axis = Sizes(axis)}), g), x * 0 + 1);
 }
 
+// What was traced runs as one plan on the CPU while nothing of it lies elsewhere, and else op by
+// op.
+void traced() {
+  Tensor x = numbers({8, 8}), g = there(x);
+  auto variable_on = [](Device* device) {
+    DeviceScope scope(device);
+    return Variable(numbers({8, 8}));
+  };
+  Variable here = variable_on(cpu()), away = variable_on(gpu);
+  auto f = function([&](const Tensor& a) { return nn::relu(matmul(a, here.read()) + 1.f) * a; });
+  Tensor want = nn::relu(matmul(x, here.read()) + 1.f) * x;
+  auto plan = [](auto& of) -> const Plan& { return of.concrete({{float32, Shape{8, 8}}})->plan(); };
+  check(plan(f).fast(), "a device that nobody uses does not slow a function down");
+  for (int i = 0; i < 2; ++i) {
+    Tensor on_cpu = f(x), on_gpu = f(g);
+    check(error_of(on_cpu, want) < 1e-5, "traced, from the CPU");
+    same("traced, from the GPU", on_gpu, want);
+    check(on_cpu.device() == cpu() && on_gpu.device() == gpu, "results stay with their operands");
+  }
+  auto reads = function([&](const Tensor& a) { return a + away.read(); });
+  check(reads(x).device() == gpu, "a variable that lives elsewhere is read there");
+  same("traced, with a variable on the GPU", reads(x), x + copy_to(away.read(), cpu()));
+  auto branches = function([&](const Tensor& a) {
+    return cond(
+        reduce_sum(a) > 0.f, [&] { return a + away.read(); }, [&] { return a - away.read(); });
+  });
+  same("a branch that reads it", branches(x),
+       reduce_sum(x).item<float>() > 0 ? x + copy_to(away.read(), cpu())
+                                       : x - copy_to(away.read(), cpu()));
+  auto asks = function([&](const Tensor& a) {
+    DeviceScope scope(gpu);
+    return a * 2.f;
+  });
+  check(!plan(asks).fast(), "a function that asks for another device never stays on the CPU");
+  same("traced, asking for the GPU", asks(x), x * 2.f);
+  here.assign(x);
+  check(error_of(f(x), nn::relu(matmul(x, x) + 1.f) * x) < 1e-5, "after an assignment");
+}
+
 void memory() {
   if (fake) return;
   MemoryStats before = gpu->memory();
@@ -372,8 +415,8 @@ int main(int argc, char** argv) {
   std::printf("%s: %s\n", gpu->name().c_str(), gpu->description().c_str());
   set_warning_sink(keep_warning);
   try {
-    for (auto* part : {elementwise, products, rows, shapes, gradients, variables, placement, memory,
-                       threads, forks})
+    for (auto* part : {elementwise, products, rows, shapes, gradients, variables, placement, traced,
+                       memory, threads, forks})
       part();
     check(gpu->synchronize().ok(), "nothing failed behind our back");
     if (argc > 2 && !std::strcmp(argv[2], "time")) time_everything(argv[1]);
