@@ -29,7 +29,8 @@ if(NOT HOLDFAST_CUBLASLT_INCLUDE OR NOT HOLDFAST_NVRTC_INCLUDE)
 endif()
 
 set(device_headers kScalarMath=holdfast/expr/scalar_math.h kIntegerMath=holdfast/expr/integer_math.h kSpecialFunctions=holdfast/expr/special_functions.h
-    kElementTypes=holdfast/cuda/element_types.h kScalarDevice=holdfast/cuda/scalar_device.h)
+    kElementTypes=holdfast/cuda/element_types.h kScalarDevice=holdfast/cuda/scalar_device.h
+    kFoldDevice=holdfast/cuda/fold_device.h)
 string(REGEX REPLACE "[a-zA-Z]+=" "${PROJECT_SOURCE_DIR}/" device_header_files "${device_headers}")
 set(embedded ${HOLDFAST_GENERATED_DIR}/holdfast/cuda/device_headers.h)
 add_custom_command(OUTPUT ${embedded}
@@ -55,7 +56,7 @@ message(STATUS "Holdfast: CUDA plugin for sm_${CMAKE_CUDA_ARCHITECTURES}, nvcc $
 option(HOLDFAST_CUDA_TESTS "Build the tests of the CUDA plugin" ${HOLDFAST_TESTS})
 if(HOLDFAST_CUDA_TESTS)
   enable_testing()
-  foreach(test slice plugin source)
+  foreach(test slice plugin source fused)
     add_executable(cuda_${test}_test ${PROJECT_SOURCE_DIR}/tests/cuda/${test}_test.cpp)
     target_link_libraries(cuda_${test}_test PRIVATE holdfast ${CMAKE_DL_LIBS})
     add_dependencies(cuda_${test}_test holdfast_cuda)
@@ -66,7 +67,7 @@ if(HOLDFAST_CUDA_TESTS)
   add_test(NAME cuda_slice_fake COMMAND ${CMAKE_COMMAND} -E env HOLDFAST_CUDA_PLUGIN=off $<TARGET_FILE:cuda_slice_test> none fake)
   target_sources(cuda_slice_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda/slice_time.cpp)
   # The printer and the compiler of kernels need no GPU: their test has them inside.
-  foreach(file source compile disk_cache libraries)
+  foreach(file source statements compile disk_cache libraries)
     target_sources(cuda_source_test PRIVATE ${PROJECT_SOURCE_DIR}/holdfast/cuda/${file}.cpp)
   endforeach()
   target_sources(cuda_source_test PRIVATE ${embedded})

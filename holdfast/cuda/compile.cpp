@@ -16,11 +16,11 @@ std::mutex g_mutex;
 CompileStats g_stats;
 
 constexpr const char* kHeaderNames[] = {
-    "holdfast/expr/scalar_math.h", "holdfast/expr/integer_math.h",
+    "holdfast/expr/scalar_math.h",       "holdfast/expr/integer_math.h",
     "holdfast/expr/special_functions.h", "holdfast/cuda/element_types.h",
-    "holdfast/cuda/scalar_device.h"};
-constexpr const char* kHeaders[] = {kScalarMath, kIntegerMath, kSpecialFunctions, kElementTypes,
-                                    kScalarDevice};
+    "holdfast/cuda/scalar_device.h",     "holdfast/cuda/fold_device.h"};
+constexpr const char* kHeaders[] = {kScalarMath,   kIntegerMath,  kSpecialFunctions,
+                                    kElementTypes, kScalarDevice, kFoldDevice};
 
 // Everything the machine code depends on: compiler, options, headers, source.
 std::string cache_key(const std::string& source, const std::string& options) {

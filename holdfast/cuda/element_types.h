@@ -23,6 +23,10 @@ struct bfloat {
   __device__ operator float() const { return __uint_as_float(static_cast<unsigned>(bits) << 16); }
 };
 
+// Complex numbers, which are only moved.
+struct alignas(8) cell8 {
+  unsigned long long bits;
+};
 struct alignas(16) cell16 {
   unsigned long long low, high;
 };

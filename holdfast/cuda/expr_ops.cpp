@@ -1,14 +1,36 @@
-// Ops whose CUDA kernel is an expression.
+// Ops whose CUDA kernel is an expression: those of one instruction, and those that are lists
+// already.
+#include <unordered_map>
+
 #include "holdfast/cuda/error.h"
-#include "holdfast/cuda/expr.h"
 #include "holdfast/cuda/ops.h"
-#include "holdfast/expr/expr.h"
+#include "holdfast/cuda/program.h"
 #include "holdfast/op/op.h"
+#include "holdfast/tensor/variable_state.h"
 
 namespace holdfast::cuda {
 namespace {
 
 constexpr DTypes kComputed = kReals | kBools;
+constexpr size_t kMostOperands = 3;
+
+// The list of one instruction over operands of these dtypes.
+const Expr& list_of(const OpDef& op, Does does, std::span<const Tensor> in, DType out) {
+  static std::mutex mutex;
+  static auto* known = new std::unordered_map<uint64_t, Ref<Expr>>;
+  uint64_t key = static_cast<uint64_t>(does) << 8 | static_cast<uint64_t>(op.scalar);
+  for (const Tensor& t : in) key = key << 8 | static_cast<uint64_t>(t.dtype());
+  key = key << 8 | static_cast<uint64_t>(out);
+  std::lock_guard lock(mutex);
+  Ref<Expr>& list = (*known)[key];
+  if (list) return *list;
+  list = make_ref<Expr>();
+  InlineVector<int, kMostOperands> operands;
+  for (const Tensor& t : in) operands.push_back(list->input(t.dtype()));
+  list->store(
+      list->add(op, {}, {}, {.does = does, .scalar = op.scalar, .numbers = {}}, operands, out));
+  return *list;
+}
 
 // Ops that must refuse some values: a kernel would have to report back, so the CPU does them.
 bool checks_values(Scalar s) {
@@ -31,28 +53,31 @@ const char* refuse_elementwise(const Call& c) {
   if (!loop_for(c.op.scalar, d)) return "not computed for this dtype";
   if (is_integer(d) && checks_values(c.op.scalar)) return "integers are checked on the host";
   if (const char* why = refuse_misaligned(c)) return why;
-  return refuse_expression(*static_cast<CudaDevice*>(c.device), info(c.op.scalar).expression,
-                           operands(c), c.out_dtype(), c.out_shape());
+  auto in = operands(c);
+  const Expr& list = list_of(c.op, Does::kScalar, in, c.out_dtype());
+  return cuda_program(list).refuse(*static_cast<CudaDevice*>(c.device), in, c.out_shape());
 }
 
 Status run_elementwise_op(Call& c) {
   CudaDevice* device;
   if (Status s = enter(c, device); !s.ok()) return s;
-  return run_expression(*device, info(c.op.scalar).expression, operands(c), c.out());
+  auto in = operands(c);
+  const Expr& list = list_of(c.op, Does::kScalar, in, c.out_dtype());
+  return cuda_program(list).run(*device, list, in, {&c.out(), 1}, c.out_shape());
 }
 
-// The first `Inputs` operands through `Expression`.
-constexpr char kSame[] = "x", kSelect[] = "x ? y : z";
-template <const char* Expression, int First, int Inputs>
+// One instruction over `Inputs` operands, of which the first is input `First`.
+template <Does What, int First, int Inputs>
 Status run_one(Call& c) {
   CudaDevice* device;
   if (Status s = enter(c, device); !s.ok()) return s;
-  return run_expression(*device, Expression, {&c.in(First), Inputs}, c.out());
+  std::span<const Tensor> in(&c.in(First), Inputs);
+  const Expr& list = list_of(c.op, What, in, c.out_dtype());
+  return cuda_program(list).run(*device, list, in, {&c.out(), 1}, c.out_shape());
 }
 
 const char* refuse_select(const Call& c) {
-  DType d = c.in(1).dtype();
-  return kComputed.has(d) ? refuse_misaligned(c) : "not computed for this dtype";
+  return kPlain.has(c.in(1).dtype()) ? refuse_misaligned(c) : "strings live on the host";
 }
 
 const char* refuse_fill(const Call& c) {
@@ -73,6 +98,73 @@ Status run_zeros(Call& c) {
   return {};
 }
 
+// What a list runs over.
+const Shape& domain_of(const Expr& e, const Shape& first_output) {
+  return e.row() ? e.domain() : first_output;
+}
+
+// Whether an operand can be read by a kernel of `device`.
+bool readable(const Tensor& t, const Device* device) {
+  return t.device() == device || (t.device()->kind() == DeviceKind::kCpu && t.size() == 1);
+}
+
+const char* refuse_fused(const Call& c) {
+  const Expr& e = expr_of(c.attrs());
+  const Shape& domain = domain_of(e, c.out_shape());
+  for (int i = 0; i < c.inputs(); ++i)
+    if (!readable(c.in(i), c.device)) return "an operand is on another device";
+  for (int i = 0; i < c.outputs(); ++i)
+    if (!e.per_row(static_cast<size_t>(i)) && c.out_shape(i) != domain)
+      return "outputs of several shapes";
+  if (const char* why = refuse_misaligned(c)) return why;
+  std::span<const Tensor> in(c.inputs() ? &c.in(0) : nullptr, static_cast<size_t>(c.inputs()));
+  return cuda_program(e).refuse(*static_cast<CudaDevice*>(c.device), in, domain);
+}
+
+Status run_fused(Call& c) {
+  CudaDevice* device;
+  if (Status s = enter(c, device); !s.ok()) return s;
+  const Expr& e = expr_of(c.attrs());
+  InlineVector<Tensor, 4> out;
+  for (int i = 0; i < c.outputs(); ++i) {
+    AtSite site(e.where_of(static_cast<size_t>(i)));
+    out.push_back(c.out(i));
+  }
+  std::span<const Tensor> in(c.inputs() ? &c.in(0) : nullptr, static_cast<size_t>(c.inputs()));
+  return cuda_program(e).run(*device, e, in, out, domain_of(e, c.out_shape()));
+}
+
+const char* refuse_update(const Call& c) {
+  const Expr& e = expr_of(c.attrs());
+  Tensors in;
+  for (int i = 1; i < c.inputs(); ++i) {
+    if (!readable(c.in(i), c.device)) return "an operand is on another device";
+    in.push_back(c.in(i));
+  }
+  in.push_back(variable_state(c.in())->get());
+  if (!in.back().defined() || in.back().device() != c.device)
+    return "the variable's value is on another device";
+  if (const char* why = refuse_misaligned(c)) return why;
+  return cuda_program(e).refuse(*static_cast<CudaDevice*>(c.device), in, in.back().shape());
+}
+
+// The value after an update is a tensor of its own: kernels are promised that what they write lies
+// apart from what they read.
+Status run_update(Call& c) {
+  CudaDevice* device;
+  if (Status s = enter(c, device); !s.ok()) return s;
+  const Expr& e = expr_of(c.attrs());
+  return variable_state(c.in())->update([&](Tensor& now) -> Status {
+    Tensors in;
+    for (int i = 1; i < c.inputs(); ++i) in.push_back(c.in(i));
+    in.push_back(now);
+    Tensor fresh = empty(now.dtype(), now.shape(), device);
+    Status s = cuda_program(e).run(*device, e, in, {&fresh, 1}, fresh.shape());
+    if (s.ok()) now = fresh;
+    return s;
+  });
+}
+
 void add(const char* op, size_t inputs, Kernel k) {
   const OpDef* def = find_op(op);
   if (def && def->inputs.size() == inputs) add_kernel(op, k);
@@ -91,17 +183,21 @@ void add_expression_kernels() {
                           guarded_refusal<refuse_elementwise>});
   }
   add("BroadcastTo", 2,
-      {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 0, 1>>, kPlain,
+      {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSame, 0, 1>>, kPlain,
        guarded_refusal<refuse_misaligned>});
   add("Fill", 2,
-      {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 1, 1>>, kIndices,
+      {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSame, 1, 1>>, kIndices,
        guarded_refusal<refuse_fill>});
   add("Cast", 1,
-      {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 0, 1>>, kComputed,
+      {"expr", DeviceKind::kCuda, guarded<run_one<Does::kCast, 0, 1>>, kComputed,
        guarded_refusal<refuse_cast>});
   add("SelectV2", 3,
-      {"expr", DeviceKind::kCuda, guarded<run_one<kSelect, 0, 3>>, kBools,
+      {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSelect, 0, 3>>, kBools,
        guarded_refusal<refuse_select>});
+  add_kernel(fused_op().name, {"program", DeviceKind::kCuda, guarded<run_fused>, kPlain,
+                               guarded_refusal<refuse_fused>});
+  add_kernel(fused_update_op().name, {"program", DeviceKind::kCuda, guarded<run_update>, kAll,
+                                      guarded_refusal<refuse_update>});
   add("ZerosLike", 1, {"memset", DeviceKind::kCuda, guarded<run_zeros>, kPlain, nullptr});
 }
 

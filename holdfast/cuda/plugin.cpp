@@ -7,6 +7,7 @@
 #include "holdfast/cuda/device.h"
 #include "holdfast/cuda/error.h"
 #include "holdfast/cuda/ops.h"
+#include "holdfast/cuda/program.h"
 
 namespace holdfast::cuda {
 namespace {
@@ -81,4 +82,9 @@ extern "C" [[gnu::visibility("default")]] void holdfast_cuda_compiled(long long*
   *compiled = s.compiled;
   *from_disk = s.from_disk;
   *seconds = s.seconds;
+}
+
+/// How many launches expressions made in this process. For tests.
+extern "C" [[gnu::visibility("default")]] long long holdfast_cuda_launches() {
+  return holdfast::cuda::program_launches();
 }

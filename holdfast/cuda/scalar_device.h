@@ -13,6 +13,10 @@ template <class T>
 concept Integer = T(1) / T(2) == T(0);
 template <class T>
 inline constexpr bool is_signed = T(-1) < T(0);
+template <class A, class B>
+inline constexpr bool is_same = false;
+template <class A>
+inline constexpr bool is_same<A, A> = true;
 // Integer overflow wraps: computed modulo 2^64, then cut.
 using Wide = unsigned long long;
 
@@ -32,12 +36,13 @@ HF_FN T wrap_sub(T x, T y) {
   else
     return x - y;
 }
-template <class T>
+// A product is rounded before anything is added to it, so that instructions give in one kernel what
+// they give in several.
+HF_FN float wrap_mul(float x, float y) { return __fmul_rn(x, y); }
+HF_FN double wrap_mul(double x, double y) { return __dmul_rn(x, y); }
+template <Integer T>
 HF_FN T wrap_mul(T x, T y) {
-  if constexpr (Integer<T>)
-    return T(Wide(x) * Wide(y));
-  else
-    return x * y;
+  return T(Wide(x) * Wide(y));
 }
 template <class T>
 HF_FN T wrap_neg(T x) {
@@ -136,6 +141,32 @@ HF_FN T shift_right(T x, T y) {
 
 HF_FN float nextafter(float x, float y) { return ::nextafterf(x, y); }
 HF_FN double nextafter(double x, double y) { return ::nextafter(x, y); }
+
+// From one dtype to another, as expr/cpu/loops_cast.cpp does it; 16-bit floats come and go as
+// float.
+template <class I, class F>
+HF_FN I whole(F x) {
+  constexpr F end = F(1ull << (8 * sizeof(I) - 1));
+  return x >= -end && x < end ? I(x) : I(1ull << (8 * sizeof(I) - 1));
+}
+template <class To, class From>
+HF_FN To convert(From x) {
+  if constexpr (is_same<To, bool>) {
+    return x != From(0);
+  } else if constexpr (!Integer<From> && !is_same<From, bool> && Integer<To>) {
+    if constexpr (sizeof(To) == 8 && !is_signed<To>) {
+      constexpr From middle = From(1ull << 63), end = middle + middle;
+      const bool upper = x >= middle && x < end;
+      return To(whole<long long>(upper ? x - middle : x)) + (upper ? To(1) << 63 : To(0));
+    } else if constexpr (sizeof(To) == 8 || (sizeof(To) == 4 && !is_signed<To>)) {
+      return To(whole<long long>(x));
+    } else {
+      return To(whole<int>(x));
+    }
+  } else {
+    return To(x);
+  }
+}
 
 // Derivatives of activations at y, times what arrives.
 template <class T>

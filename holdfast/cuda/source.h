@@ -1,53 +1,40 @@
-// An elementwise Expr as CUDA source. Knows no CUDA: text from a description.
+// An expression as CUDA source. Knows no CUDA: text from a list and from how its operands lie.
 #pragma once
 
 #include <string>
 
-#include "holdfast/tensor/dtype.h"
+#include "holdfast/expr/layout.h"
 
 namespace holdfast::cuda {
 
-inline constexpr int kMostOperands = 3;
-inline constexpr int kThreads = 256;  // a block
-inline constexpr int kMostAxes = 16;  // of a strided operand, after joining
+inline constexpr int kThreads = 256;  // a block, where a row does not need more
 
-/// How a kernel reads an operand.
-enum class Access : uint8_t {
-  kDense,    // element i of n, in order
-  kStrided,  // by axes and strides; broadcast = stride 0
-  kUniform,  // one element on the device
-  kValue,    // one number, handed over with the launch
+/// Everything beside the list that shapes the source; two equal ones are one kernel.
+struct Spec {
+  InlineVector<Access, 8> access;  // of each load
+  int axes = 0;                    // that strided loads are found by
+  bool wide = false;               // 2^31 elements or more
+  int vector = 1;                  // elements that a load takes
+  int unroll = 1;                  // loads in flight, where there are no rows
+
+  bool operator==(const Spec&) const = default;
 };
 
-/// Everything that shapes the source; two equal ones are one kernel.
-struct ExprSpec {
-  const char* expression = nullptr;  // over x, y, z and T
-  int operands = 0;
-  Access access[kMostOperands] = {};
-  DType dtypes[kMostOperands] = {};
-  DType out = DType::kInvalid;
-  int axes = 0;       // 0: no operand is strided
-  bool wide = false;  // more than 2^31 elements
-  int vector = 1;     // elements a load takes, where all is dense
-  int unroll = 1;     // loads in flight
-
-  bool operator==(const ExprSpec&) const = default;
+/// The threads that share a row.
+struct Team {
+  int threads;  // a power of two
+  int packs;    // vectors that each thread holds
+  int block;    // threads of a block: one team, or several
 };
+/// `cell`: bytes of the widest element that a thread holds.
+Team team_of(int64_t row, int vector, int64_t cell);
+/// Bytes of the widest element that is read or written in the order of the domain.
+int64_t widest(const Expr&, std::span<const int> loads, std::span<const Access> access);
 
-/// What a kernel takes for strided operands, 32-bit: sizes from the inside out as multiplier and
-/// shift (division by multiplication), then strides of the operands that are strided.
-struct Axes32 {
-  uint32_t size[kMostAxes], multiply[kMostAxes], shift[kMostAxes];
-  uint32_t stride[kMostOperands][kMostAxes];
-};
-struct Axes64 {
-  uint64_t size[kMostAxes];
-  uint64_t stride[kMostOperands][kMostAxes];
-};
-
-/// The kernel `expr(operand..., O* out, Index n[, Axes])`.
-std::string print_source(const ExprSpec&);
-/// What a value operand of `d` is handed over as: float for the 16-bit floats, itself otherwise.
-DType computed_in(DType d);
+/// The kernel `expr(load..., output*..., Index n[, Axes])`: n elements, or n rows where the
+/// expression has some. `Axes` is an array of Index: the sizes of the axes from the inside out, for
+/// narrow ones a multiplier and a shift for each (division by multiplication), then the strides of
+/// each strided load.
+std::string print_source(const Expr&, std::span<const int> loads, const Spec&);
 
 }  // namespace holdfast::cuda

@@ -6,7 +6,7 @@
 
 #include "holdfast/base/interrupt.h"
 #include "holdfast/device/device.h"
-#include "holdfast/expr/fused.h"
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/place.h"
@@ -164,7 +164,7 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
     };
     if (std::any_of(s.in.begin(), s.in.end(), there))
       continue;  // two views of one memory may lie crosswise
-    if (fused && !expr_of(n.attrs).may_overwrite(output, i)) continue;
+    if (fused && !cpu_program(expr_of(n.attrs)).may_overwrite(output, i)) continue;
     return storage;
   }
   return -1;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "holdfast/base/text.h"
-#include "holdfast/expr/cpu/select_table.h"
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 
@@ -30,8 +30,8 @@ std::optional<FusedForm> refused(const char* reason, const char*& why) {
 std::optional<FusedForm> scalar_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in,
                                      const char*& why) {
   DType d = in[0];
-  FusedForm form{loop_for(op.scalar, d), {}};
-  if (!form.loop) return refused("no loop for this dtype", why);
+  FusedForm form{Does::kScalar, op.scalar, {}};
+  if (!loop_for(op.scalar, d)) return refused("no loop for this dtype", why);
   const Kernel* kernel = first_kernel(op, d);
   bool equality = op.scalar == Scalar::kEqual || op.scalar == Scalar::kNotEqual;
   if (equality && !op.attr(attrs, "incompatible_shape_error").b())
@@ -68,13 +68,13 @@ Status run_fused(Call& c) {
     out.push_back(c.out(i));
   }
   set_site(asked);
-  e.run(in, out, shape);
+  cpu_program(e).run(in, out, shape);
   return {};
 }
 
 const Op fused =
     RAW_OP(Fused)
-        .inputs("inputs: any*")
+        .inputs("inputs: any*~")
         .attr("expression")
         .attrs<&ExpressionAttrs::expression>()
         .dtypes(kPlain, "any")
@@ -100,15 +100,6 @@ const Expr& expr_of(const Attrs& attrs) {
   return *e;
 }
 
-Loop select_loop(DType d) {
-  static const SelectTable table = [] {
-    SelectTable t;
-    HOLDFAST_BEST_ISA(add_select_loops(t));
-    return t;
-  }();
-  return kPlain.has(d) ? table.loops[size_of(d)] : nullptr;
-}
-
 std::optional<FusedForm> fused_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in,
                                     DType out, const char*& why) {
   if (in.empty()) return refused("no operand", why);
@@ -119,6 +110,19 @@ std::optional<FusedForm> fused_form(const OpDef& op, const Attrs& attrs, std::sp
     return op.fuse(op, attrs, in, out, form, why) ? std::optional(form) : std::nullopt;
   }
   return op.elementwise ? scalar_form(op, attrs, in, why) : refused("not element by element", why);
+}
+
+Expr::~Expr() {
+  for (auto& kept : programs_) Ref<Program>::take(kept.load());
+}
+
+const Program& Expr::keep(DeviceKind kind, Ref<Program> made) const {
+  Program* none = nullptr;
+  auto& kept = programs_[static_cast<int>(kind)];
+  // Of two threads that made one, the first keeps its own.
+  if (kept.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel))
+    return *made.leak();
+  return *none;
 }
 
 int Expr::input(DType d, bool per_row) {
@@ -135,7 +139,13 @@ int Expr::input_again(int value, bool per_row) {
 
 int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm& form,
               std::span<const int> operands, DType out, bool per_row) {
-  Instruction n{&op, attrs, where, {}, static_cast<int>(operands.size()), 0, form.loop, {}};
+  Instruction n{.op = &op,
+                .attrs = attrs,
+                .where = where,
+                .operands = {},
+                .inputs = static_cast<int>(operands.size()),
+                .does = form.does,
+                .scalar = form.scalar};
   n.operands.append(operands.begin(), operands.end());
   for (const Tensor& t : form.numbers) {
     n.operands.push_back(static_cast<int>(values_.size()));
@@ -153,11 +163,11 @@ int Expr::constant(Tensor t) {
   return static_cast<int>(values_.size()) - 1;
 }
 
-int Expr::fold(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor axes,
-               RowFold loops) {
+int Expr::fold(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor axes) {
   int operands[2] = {value, constant(std::move(axes))};
   int out = add(op, attrs, where, {}, operands, dtype(value), true);
-  code_.back().fold = loops;
+  code_.back().does = Does::kFold;
+  code_.back().fold = *op.fold;
   return out;
 }
 
@@ -171,16 +181,13 @@ int Expr::reshaped(int value, const OpDef& op, const Attrs& attrs, Where where, 
 std::vector<int> Expr::append(const Expr& other, bool per_row,
                               const std::function<int(int, bool)>& input) {
   std::vector<int> now;
-  size_t n = other.coded_ ? other.coded_ : other.values_.size();
-  for (size_t i = 0; i < n; ++i) {
-    Value v = other.values_[i];
+  for (Value v : other.values_) {
     v.per_row = v.per_row || per_row;
     if (v.input >= 0) {
       now.push_back(input(v.input, v.per_row));
       continue;
     }
     if (v.instruction >= 0) v.instruction += static_cast<int>(code_.size());
-    v.slot = v.made = v.last = -1;
     now.push_back(static_cast<int>(values_.size()));
     values_.push_back(std::move(v));
   }
@@ -197,8 +204,6 @@ std::vector<int> Expr::append(const Expr& other, bool per_row,
 Ref<Expr> Expr::reopened() const {
   auto out = make_ref<Expr>();
   out->values_ = values_;
-  if (coded_) out->values_.resize(coded_);
-  for (Value& v : out->values_) v.slot = v.made = v.last = -1;
   out->code_ = code_;
   out->inputs_ = inputs_;
   out->set_rows(domain_, row_);
@@ -232,21 +237,9 @@ Ref<Expr> Expr::applied(const OpDef& op, Where where) const {
   Ref<Expr> out = reopened();
   DType d = dtype(stores_[0]);
   int operands[2] = {out->input(d), stores_[0]};
-  FusedForm form{loop_for(op.scalar, d), {}};
+  FusedForm form{Does::kScalar, op.scalar, {}};
   out->store(out->add(op, {}, where, form, operands, d));
-  out->finish();
   return out;
-}
-
-bool Expr::may_overwrite(size_t output, size_t input) const {
-  const Value& out = values_[static_cast<size_t>(stores_[output])];
-  for (const Value& v : values_) {
-    if (v.input != static_cast<int>(input)) continue;
-    // Read in another way, it would be needed by blocks to come.
-    if (v.per_row != out.per_row || size_of(v.dtype) != size_of(out.dtype) || v.last > out.made)
-      return false;
-  }
-  return true;
 }
 
 void Expr::run_each(std::span<const Tensor> in, Tensors& out) const {
@@ -305,6 +298,38 @@ void Expr::infer(Infer& s) const {
   for (int o : stores_)
     s.output(values[static_cast<size_t>(o)].dtype(), values[static_cast<size_t>(o)].shape());
   set_site(asked);
+}
+
+bool Expr::same_code(const Expr& o) const {
+  auto equal = [](const Value& a, const Value& b) {
+    return a.dtype == b.dtype && a.per_row == b.per_row && a.input == b.input &&
+           a.instruction == b.instruction && a.aside == b.aside;
+  };
+  auto does = [](const Instruction& a, const Instruction& b) {
+    return a.does == b.does && a.scalar == b.scalar && a.fold == b.fold && a.result == b.result &&
+           std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end());
+  };
+  return row_ == o.row_ && inputs_ == o.inputs_ && stores_ == o.stores_ &&
+         std::equal(values_.begin(), values_.end(), o.values_.begin(), o.values_.end(), equal) &&
+         std::equal(code_.begin(), code_.end(), o.code_.begin(), o.code_.end(), does);
+}
+
+uint64_t Expr::hash() const {
+  uint64_t h = 0;
+  auto mix = [&](uint64_t v) {
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+  };
+  mix(static_cast<uint64_t>(row_));
+  for (const Value& v : values_)
+    mix(static_cast<uint64_t>(v.dtype) << 8 | static_cast<uint64_t>(v.per_row) << 1 | v.aside);
+  for (const Instruction& k : code_) {
+    mix(static_cast<uint64_t>(k.does) << 16 | static_cast<uint64_t>(k.scalar) << 8 |
+        static_cast<uint64_t>(k.fold));
+    for (int o : k.operands) mix(static_cast<uint64_t>(o));
+  }
+  for (int s : stores_) mix(static_cast<uint64_t>(s));
+  return h;
 }
 
 std::string Expr::text() const {

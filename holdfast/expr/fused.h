@@ -1,19 +1,31 @@
-// Several elementwise ops as one: a list of instructions over blocks that stay in the first cache.
+// Several elementwise ops as one list of instructions. No device stands in it: what a device makes
+// of the list is its Program.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "holdfast/expr/cpu/row_table.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/expr/fold.h"
 
 namespace holdfast {
 
-/// The loop behind one op, with numbers that the op keeps as attributes.
+/// What an instruction does.
+enum class Does : uint8_t {
+  kScalar,  // a scalar instruction, on operands of one dtype
+  kCast,    // its operand in the result's dtype
+  kSelect,  // of three operands the second where the first holds, else the third
+  kFold,    // a row of its operand becomes one element
+  kSame,    // its operand, perhaps in another shape
+};
+
+/// How an op becomes an instruction, with numbers that it keeps as attributes.
 struct FusedForm {
-  Loop loop = nullptr;
+  Does does = Does::kSame;
+  Scalar scalar{};
   InlineVector<Tensor, 2> numbers;  // further operands, after the op's inputs
 };
 
@@ -23,14 +35,6 @@ HOLDFAST_API std::optional<FusedForm> fused_form(const OpDef& op, const Attrs&,
                                                  std::span<const DType> in, DType out,
                                                  const char*& why);
 
-/// How a row of elements becomes one: the loops of a reduction over trailing axes.
-struct RowFold {
-  /// cells[r] = fold of x[r * stride] .. x[r * stride + n - 1]; n > 0.
-  void (*rows)(const void* x, int64_t rows, int64_t n, int64_t stride, void* cells) = nullptr;
-  /// out[i] = the result, where each cell folded `count` elements.
-  void (*finish)(const void* cells, int64_t n, int64_t count, void* out) = nullptr;
-};
-
 /// One op inside a fused expression.
 struct Instruction {
   const OpDef* op;
@@ -39,19 +43,33 @@ struct Instruction {
   InlineVector<int, 3> operands;  // values: the op's inputs, then its numbers
   int inputs = 0;                 // how many of them are inputs
   int result = 0;                 // the value it gives
-  Loop loop = nullptr;            // of an elementwise op
-  RowFold fold;  // of a reduction; an op that has neither gives its operand in another shape
+  Does does = Does::kSame;
+  Scalar scalar{};  // where it is one
+  Fold fold{};      // where it is one
 };
+
+/// What a device makes of a list: loops over blocks, a compiled kernel.
+class HOLDFAST_API Program : public RefCounted {};
 
 /// Scalar instructions over inputs that broadcast against each other; some of the values are
 /// stored. Filled by the passes that fuse, then never changed, so that any number of threads may
-/// run it. Bit for bit what its ops give one after another.
+/// run it. Every value is made once, before it is read.
 ///
 /// Where there are reductions, what it runs over (its domain) is cut into rows, and a value has an
-/// element for each of the domain or one a row. Rows are computed whole, one block of them after
-/// another.
+/// element for each of the domain or one a row.
 class HOLDFAST_API Expr final : public RefCounted {
  public:
+  /// A value of the list: of an input, of an instruction, or else a number.
+  struct Value {
+    DType dtype;
+    bool per_row = false;
+    int input = -1, instruction = -1;
+    Tensor number = {};
+    bool aside = false;  // the number tells an op its axes or its shape: nothing computes with it
+  };
+
+  Expr() = default;
+  ~Expr() override;
   /// A further input; returns its value.
   int input(DType, bool per_row = false);
   /// An input that has a value, read in the other way: one element a row, or as it broadcasts
@@ -62,7 +80,7 @@ class HOLDFAST_API Expr final : public RefCounted {
           DType out, bool per_row = false);
   /// The fold of a value over the trailing axes that make a row: one element a row. `axes` is the
   /// op's second input.
-  int fold(int value, const OpDef& op, const Attrs&, Where, Tensor axes, RowFold);
+  int fold(int value, const OpDef& op, const Attrs&, Where, Tensor axes);
   /// A value in another shape: still an element a row, or repeated along the domain. `shape` is the
   /// op's second input; null where it has none.
   int reshaped(int value, const OpDef& op, const Attrs&, Where, Tensor shape, bool per_row);
@@ -78,21 +96,14 @@ class HOLDFAST_API Expr final : public RefCounted {
   /// are here.
   std::vector<int> append(const Expr& other, bool per_row,
                           const std::function<int(int, bool)>& input);
-  /// Whether rows of that length fit into the scratch memory of a thread.
-  bool holds_rows(int64_t row) const;
-  /// Whether all that is between its ops, for rows of that length, stays in the second cache; once
-  /// it is finished.
-  bool keeps_rows(int64_t row) const;
-  /// The same with some of its outputs only, in the order given, and what they need; not finished.
+  /// The same with some of its outputs only, in the order given, and what they need.
   Ref<Expr> keeping(const std::vector<size_t>& outputs) const;
   /// The same with one more input `x` and one more instruction, `op(x, its only output)`, which is
   /// stored instead.
   Ref<Expr> applied(const OpDef& op, Where) const;
-  /// Decides what is done to a block, and which values share scratch memory. Nothing can be added
-  /// afterwards.
-  void finish();
 
   size_t inputs() const { return inputs_; }
+  const std::vector<Value>& values() const { return values_; }
   const std::vector<Instruction>& code() const { return code_; }
   const std::vector<int>& stores() const { return stores_; }
   DType dtype(int value) const { return values_[static_cast<size_t>(value)].dtype; }
@@ -104,62 +115,39 @@ class HOLDFAST_API Expr final : public RefCounted {
   /// The shape over which it runs, where folds have fixed it; 0 elements a row where there is none.
   const Shape& domain() const { return domain_; }
   int64_t row() const { return row_; }
-  /// Whether output `i` may take the memory of an input that has its shape: nothing reads that
-  /// input later.
-  bool may_overwrite(size_t output, size_t input) const;
-  /// All inputs on the CPU, broadcasting to `shape`; outputs allocated, of that shape or with one
-  /// element a row.
-  void run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const;
   /// One op after another, wherever the inputs live and whatever the shapes.
   void run_each(std::span<const Tensor> in, Tensors& out) const;
   /// The ops' own shape rules, each on its user's line.
   void infer(Infer&) const;
   std::string text() const override;
+  /// Whether both compute the same from their inputs and numbers, whatever the numbers are.
+  bool same_code(const Expr&) const;
+  /// Equal where that holds.
+  uint64_t hash() const;
+  /// What `make` gives, made when it is first asked for and kept as long as the list.
+  template <class P>
+  const P& program(DeviceKind kind, Ref<P> (*make)(const Expr&)) const {
+    const std::atomic<Program*>& kept = programs_[static_cast<int>(kind)];
+    if (Program* p = kept.load(std::memory_order_acquire)) return static_cast<const P&>(*p);
+    return static_cast<const P&>(keep(kind, make(*this)));
+  }
 
  private:
-  struct Value {
-    DType dtype;
-    bool per_row = false;
-    int input = -1, instruction = -1;  // where it comes from; neither: a number
-    Tensor number = {};
-    bool aside = false;        // the number tells an op its axes or its shape: no loop reads it
-    int slot = -1;             // scratch memory; an input has some only where it repeats
-    int made = -1, last = -1;  // the actions that write it, and that read it last
-  };
-  /// What is done to one block.
-  struct Action {
-    enum Kind : uint8_t { kLoop, kRowLoop, kFold, kCopy } kind;
-    bool per_row = false;  // its result has one element a row
-    int count = 0;         // of its operands
-    int in[3] = {0, 0, 0};
-    int result = 0;
-    Loop loop = nullptr;
-    RowLoop rows = nullptr;
-    RowFold fold = {};
-  };
-  struct Slot {
-    int64_t cell;  // bytes of an element
-    bool per_row;
-  };
-  class Scheduler;
-  struct Source;
-  class Run;
   Ref<Expr> reopened() const;
   void drop_unread();
   int constant(Tensor t);
+  const Program& keep(DeviceKind, Ref<Program>) const;
   const Instruction& maker(size_t i) const {
     return code_[static_cast<size_t>(values_[static_cast<size_t>(stores_[i])].instruction)];
   }
 
-  std::vector<Value> values_;  // those of the code; behind them, what finish() adds
+  std::vector<Value> values_;
   std::vector<Instruction> code_;
   std::vector<int> stores_;
   Shape domain_;
   int64_t row_ = 0;
-  std::vector<Action> actions_;
-  std::vector<Slot> slots_;
-  size_t coded_ = 0;  // how many values are the code's, once it is finished
   size_t inputs_ = 0;
+  mutable std::atomic<Program*> programs_[kNumDeviceKinds] = {};
 };
 
 /// The op whose attribute is an Expr.
@@ -171,8 +159,5 @@ HOLDFAST_API const OpDef& fused_update_op();
 HOLDFAST_API const Expr* expr_in(const Arg&);
 /// The expression of a node of these ops.
 HOLDFAST_API const Expr& expr_of(const Attrs&);
-
-/// out[i] = in[0][i] ? in[1][i] : in[2][i] for elements of `dtype`; null unless it is plain.
-HOLDFAST_API Loop select_loop(DType);
 
 }  // namespace holdfast

@@ -1,6 +1,6 @@
 // Changing a variable by an expression, in place where nobody else looks at its value.
 #include "holdfast/base/text.h"
-#include "holdfast/expr/fused.h"
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/op/op.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -37,7 +37,7 @@ Status run_update(Call& c) {
       return {};
     }
     Tensor fresh = in_place ? now : empty(now.dtype(), now.shape(), now.device());
-    e.run(in, {&fresh, 1}, fresh.shape());
+    cpu_program(e).run(in, {&fresh, 1}, fresh.shape());
     now = fresh;
     return {};
   });
@@ -45,7 +45,7 @@ Status run_update(Call& c) {
 
 const Op update =
     RAW_OP(FusedUpdate)
-        .inputs("resource: R, inputs: any*")
+        .inputs("resource: R, inputs: any*~")
         .attr("expression")
         .resource(VariableState::kKind)
         .dtypes(kPlain, "any")

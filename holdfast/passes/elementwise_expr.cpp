@@ -28,9 +28,7 @@ Ref<Expr> expression_of(const Node& n) {
     return n.outputs.size() == 1 && !expr_of(n.attrs).row()
                ? Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)))
                : nullptr;
-  Ref<Expr> out = elementwise_expr(n);
-  if (out) out->finish();
-  return out;
+  return elementwise_expr(n);
 }
 
 }  // namespace holdfast

@@ -114,7 +114,6 @@ Ref<Node> fused_node(Graph& g, const std::vector<int>& members,
     expr->store(value);
     stored.push_back(&n);
   }
-  expr->finish();
   for (size_t k = 0; k < stored.size(); ++k) {
     out->outputs.push_back(stored[k]->outputs[0]);
     moved.emplace(stored[k], Edge{out, static_cast<int>(k)});

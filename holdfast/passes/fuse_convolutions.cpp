@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/ops/nn/conv_then.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
@@ -45,7 +46,7 @@ class Convolutions {
       const OpDef* both = conv ? nn::followed_op(*conv->op) : nullptr;
       if (!both || !fits(*conv, n, i)) continue;
       Ref<Expr> e = expression_of(n);
-      if (!e || !e->may_overwrite(0, i)) continue;
+      if (!e || !cpu_program(*e).may_overwrite(0, i)) continue;
       Ref<Node> made = in_place_of(n, *both, nn::followed_attrs(conv->attrs, e, i));
       made->inputs = conv->inputs;
       for (size_t k = 0; k < n.inputs.size(); ++k)

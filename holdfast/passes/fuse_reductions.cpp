@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/row_fold.h"
@@ -53,10 +54,9 @@ class Reductions {
     } else {
       value = expr->stores()[0];
     }
-    if (!expr->holds_rows(row)) return false;
+    if (!holds_rows(*expr, row)) return false;
     expr->set_rows(type_of(n.inputs[0]).shape, row);
-    expr->store(expr->fold(value, *n.op, n.attrs, n.where, fold->axes, fold->loops));
-    expr->finish();
+    expr->store(expr->fold(value, *n.op, n.attrs, n.where, fold->axes));
     from->op = &fused_op();
     from->attrs = Attrs{Arg(Ref<RefCounted>(expr))};
     from->outputs.push_back(n.outputs[0]);
@@ -92,7 +92,6 @@ class Reductions {
         continue;
       }
       Ref<Expr> less = expr_of(n->attrs).keeping(kept);
-      less->finish();
       auto* node = const_cast<Node*>(n);
       node->attrs = Attrs{Arg(Ref<RefCounted>(less))};
       node->outputs = std::move(types);

@@ -270,7 +270,6 @@ class Recompute {
     made->again = true;
     if (outputs.size() < n.outputs.size()) {
       Ref<Expr> less = expr_of(n.attrs).keeping(outputs);
-      less->finish();
       made->attrs = Attrs{Arg(Ref<RefCounted>(less))};
       made->outputs.clear();
       for (size_t k : outputs) made->outputs.push_back(n.outputs[k]);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/op/op.h"
-#include "holdfast/ops/math/fold.h"
 
 namespace holdfast {
 namespace {
@@ -37,9 +37,8 @@ std::optional<RowFoldOf> row_fold(const Node& n) {
   int64_t row = row_of(n);
   DType dtype = row ? type_of(n.inputs[0]).dtype : DType::kBool;
   if (row < kLeastRow || row > kFoldPiece || dtype == DType::kBool) return std::nullopt;
-  const FoldLoops& loops = fold_loops(*n.op->fold, dtype);
-  if (!loops.rows) return std::nullopt;
-  return RowFoldOf{row, constant_of(*n.inputs[1].node), {loops.rows, loops.finish}};
+  if (!fold_loops(*n.op->fold, dtype).rows) return std::nullopt;
+  return RowFoldOf{row, constant_of(*n.inputs[1].node)};
 }
 
 }  // namespace holdfast

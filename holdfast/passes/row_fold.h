@@ -11,7 +11,6 @@ namespace holdfast {
 struct RowFoldOf {
   int64_t row;  // elements that become one
   Tensor axes;
-  RowFold loops;
 };
 
 /// How a node reduces the last axes of its operand and nothing else; nothing where it does

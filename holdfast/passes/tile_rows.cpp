@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/graph/node_map.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
@@ -91,13 +92,12 @@ class Joined {
     for (int i : members)
       if (!add(*g_.nodes[static_cast<size_t>(i)])) return false;
     for (const Edge& e : leaving) expr_->store(values_.at(key_of(e)));
-    expr_->finish();
     return true;
   }
 
   bool small_enough() const {
     return expr_->code().size() <= kMostInstructions && inputs_.size() <= kMostInputs &&
-           expr_->keeps_rows(rows_.row);
+           cpu_program(*expr_).keeps_rows(rows_.row);
   }
   const Ref<Expr>& expr() const { return expr_; }
   const std::vector<Edge>& inputs() const { return inputs_; }
@@ -112,9 +112,8 @@ class Joined {
         return false;
     std::vector<int> out;
     if (role == Role::kFold) {
-      auto fold = row_fold(n);
       out.push_back(
-          expr_->fold(read(n.inputs[0], false), *n.op, n.attrs, n.where, fold->axes, fold->loops));
+          expr_->fold(read(n.inputs[0], false), *n.op, n.attrs, n.where, row_fold(n)->axes));
     } else if (role == Role::kReshape || role == Role::kBroadcast) {
       Tensor shape = n.inputs.size() > 1 ? constant_of(*n.inputs[1].node) : Tensor();
       out.push_back(

@@ -1,8 +1,7 @@
 // Expressions: a loop over blocks gives what its ops give one after another.
-#include "holdfast/expr/fused.h"
-
 #include <gtest/gtest.h>
 
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/graph/text.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -53,7 +52,7 @@ TEST(Fused, RowsGiveWhatTheirOpsGiveOneAfterAnother) {
   for (const Edge& i : n->inputs) in.push_back(numbers(type_of(i).shape));
   e.run_each(in, each);
   for (const Type& t : n->outputs) out.push_back(empty(t.dtype, t.shape, cpu()));
-  e.run(in, {out.data(), out.size()}, e.domain());
+  cpu_program(e).run(in, {out.data(), out.size()}, e.domain());
   ASSERT_EQ(each.size(), 3u);
   for (size_t i = 0; i < out.size(); ++i) {
     EXPECT_EQ(each[i].shape(), n->outputs[i].shape) << i;
@@ -77,8 +76,9 @@ function f(x, c) {
   const Expr& e = expr_of(n->attrs);
   ASSERT_FALSE(e.per_row(0));
   ASSERT_TRUE(e.per_row(1));
-  EXPECT_TRUE(e.may_overwrite(0, 0));   // `p` in the place of `x`, which nobody reads later
-  EXPECT_FALSE(e.may_overwrite(1, 1));  // `y` in the place of `c`, which all rows read
+  EXPECT_TRUE(
+      cpu_program(e).may_overwrite(0, 0));  // `p` in the place of `x`, which nobody reads later
+  EXPECT_FALSE(cpu_program(e).may_overwrite(1, 1));  // `y` in the place of `c`, which all rows read
 }
 
 }  // namespace

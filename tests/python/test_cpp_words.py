@@ -24,6 +24,7 @@ OF_PYTHON = ("python", "doc", "samples", "reference", "options", "HOLDFAST_NUMPY
 # What stands in a text form of ours, in CUDA's, or is said of a raw op's attribute in its own words.
 OF_OTHERS = {
     "holdfast/cuda/source.cpp",  # the source of kernels: `__restrict__`
+    "holdfast/cuda/statements.cpp",  # likewise: `__device__`
     "holdfast/ops/nn/numpy_reference.h",  # what samples are compared with
 }
 ALLOWED = {

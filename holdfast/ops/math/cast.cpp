@@ -39,9 +39,10 @@ Status run_cast(Call& c) {
 
 bool fuse_cast(const OpDef&, const Attrs&, std::span<const DType> in, DType out, FusedForm& form,
                const char*& why) {
-  form.loop = in[0] == out ? nullptr : cast_loop(in[0], out);
-  if (!form.loop) why = "nothing to compute";
-  return form.loop;
+  form.does = Does::kCast;
+  bool computes = in[0] != out && cast_loop(in[0], out);
+  if (!computes) why = "nothing to compute";
+  return computes;
 }
 
 // The lowest and the highest number of a dtype.

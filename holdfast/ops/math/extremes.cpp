@@ -72,9 +72,9 @@ Status run_select(Call& c) {
   return {};
 }
 
-bool fuse_select(const OpDef&, const Attrs&, std::span<const DType>, DType out, FusedForm& form,
+bool fuse_select(const OpDef&, const Attrs&, std::span<const DType>, DType, FusedForm& form,
                  const char*&) {
-  form.loop = select_loop(out);
+  form.does = Does::kSelect;
   return true;
 }
 

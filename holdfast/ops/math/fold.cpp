@@ -183,21 +183,7 @@ class Folding {
   int64_t piece_, across_, along_, units_, group_, chunks_, work_;
 };
 
-struct Chosen {
-  FoldTable table;
-  Chosen() {
-    HOLDFAST_BEST_ISA(add_float_folds(table));
-    HOLDFAST_BEST_ISA(add_integer_folds(table));
-    HOLDFAST_BEST_ISA(add_wide_folds(table));
-  }
-};
-
 }  // namespace
-
-const FoldLoops& fold_loops(Fold f, DType d) {
-  static const Chosen chosen;
-  return chosen.table.loops[static_cast<int>(f)][static_cast<int>(d)];
-}
 
 void fold(Fold f, const Tensor& x, std::span<const int64_t> axes, const Tensor& y) {
   if (y.size() == 0) return;

@@ -3,14 +3,11 @@
 
 #include <span>
 
+#include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/op/in.h"
 #include "holdfast/op/opdef.h"
-#include "holdfast/ops/math/cpu/reduce_table.h"
 
 namespace holdfast {
-
-inline constexpr int64_t kFoldPiece =
-    16384;  // elements of a row that are folded at once: longer ones are cut
 
 /// y = `x` folded over `axes` (in range, each once). `y` has as many elements as the other axes.
 ///

@@ -51,13 +51,14 @@ Status run_add(Call& c) {
 }
 
 // Channels that are last broadcast as any operand does.
-bool fuse_add(const OpDef& op, const Attrs& attrs, std::span<const DType>, DType out,
-              FusedForm& form, const char*& why) {
+bool fuse_add(const OpDef& op, const Attrs& attrs, std::span<const DType>, DType, FusedForm& form,
+              const char*& why) {
   if (attrs_of<BiasAttrs>(op, attrs).data_format() != "NHWC") {
     why = "channels are not last";
     return false;
   }
-  form.loop = loop_for(Scalar::kAdd, out);
+  form.does = Does::kScalar;
+  form.scalar = Scalar::kAdd;
   return true;
 }
 

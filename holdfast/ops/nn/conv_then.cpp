@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "holdfast/base/parallel.h"
-#include "holdfast/expr/fused.h"
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/ops/nn/conv_raw.h"
 #include "holdfast/ops/nn/conv_shape.h"
 
@@ -113,9 +113,9 @@ struct Then {
     };
     return run_onednn_pieces(c, P, Depthwise, images, [&](int64_t first) {
       Tensor part = piece(out, first);
-      e.run(operands(c.inputs(), own(), position(c), part,
-                     [&](int i) { return piece(c.in(i), first); }),
-            {&part, 1}, part.shape());
+      cpu_program(e).run(operands(c.inputs(), own(), position(c), part,
+                                  [&](int i) { return piece(c.in(i), first); }),
+                         {&part, 1}, part.shape());
     });
   }
 
@@ -125,8 +125,9 @@ struct Then {
     for (size_t i = 0; i < own(); ++i) in.push_back(c.in(static_cast<int>(i)));
     eager()->run(conv(), in, conv_part(c.attrs(), conv()), convolved);
     Tensor out = c.out();
-    e.run(operands(c.inputs(), own(), position(c), convolved[0], [&](int i) { return c.in(i); }),
-          {&out, 1}, out.shape());
+    cpu_program(e).run(
+        operands(c.inputs(), own(), position(c), convolved[0], [&](int i) { return c.in(i); }),
+        {&out, 1}, out.shape());
     return {};
   }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "holdfast/ops/math/cpu/make_folds.h"
+#include "holdfast/expr/cpu/make_folds.h"
 #include "holdfast/ops/nn/cpu/row_table.h"
 
 namespace holdfast::HOLDFAST_ISA {

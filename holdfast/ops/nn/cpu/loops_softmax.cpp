@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "holdfast/expr/cpu/make_folds.h"
 #include "holdfast/expr/scalar_math.h"
-#include "holdfast/ops/math/cpu/make_folds.h"
 #include "holdfast/ops/nn/cpu/row_table.h"
 
 namespace holdfast::HOLDFAST_ISA {

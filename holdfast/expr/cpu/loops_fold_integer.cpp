@@ -1,5 +1,5 @@
 // Folds over integers and bool.
-#include "holdfast/ops/math/cpu/make_folds.h"
+#include "holdfast/expr/cpu/make_folds.h"
 
 namespace holdfast::HOLDFAST_ISA {
 

@@ -3,7 +3,8 @@
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/expr/blocks.h"
-#include "holdfast/expr/fused.h"
+#include "holdfast/expr/cpu/fold_table.h"
+#include "holdfast/expr/cpu_program.h"
 
 namespace holdfast {
 namespace {
@@ -28,7 +29,7 @@ int64_t block_of(int64_t per_element, int64_t row) {
   return row ? std::max<int64_t>(1, block / row) * row : block;
 }
 
-void fold_rows(const RowFold& f, const char* from, int64_t rows, int64_t row, int64_t cell,
+void fold_rows(const FoldLoops& f, const char* from, int64_t rows, int64_t row, int64_t cell,
                char* to) {
   constexpr int64_t kCells = 64;
   alignas(64) char cells[kCells * 16];
@@ -42,7 +43,7 @@ void fold_rows(const RowFold& f, const char* from, int64_t rows, int64_t row, in
 }  // namespace
 
 // How one value is found while a block is computed.
-struct Expr::Source {
+struct CpuProgram::Source {
   const char* data = nullptr;  // of an input that lies in order
   int reader = -1;             // of an input that repeats
   char* to = nullptr;          // where an output goes
@@ -52,14 +53,14 @@ struct Expr::Source {
   bool streamed = false;
 };
 
-bool Expr::holds_rows(int64_t row) const {
+bool holds_rows(const Expr& e, int64_t row) {
   int64_t per_element = 0;  // as if no two values shared
-  for (const Value& v : values_)
+  for (const Expr::Value& v : e.values())
     if (!v.aside && !v.per_row) per_element += size_of(v.dtype);
-  return row * per_element + static_cast<int64_t>(values_.size()) * kLeast <= kScratch;
+  return row * per_element + static_cast<int64_t>(e.values().size()) * kLeast <= kScratch;
 }
 
-bool Expr::keeps_rows(int64_t row) const {
+bool CpuProgram::keeps_rows(int64_t row) const {
   InlineVector<Slot, 32> slots(slots_.begin(), slots_.end());
   for (const Value& v : values_)
     if (v.input >= 0) slots.push_back({size_of(v.dtype), v.per_row});  // as if all repeated
@@ -72,17 +73,18 @@ bool Expr::keeps_rows(int64_t row) const {
 }
 
 /// One call: where everything is, worked out before the first block.
-class Expr::Run {
+class CpuProgram::Run {
  public:
-  Run(const Expr& e, std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape)
-      : e_(e),
+  Run(const CpuProgram& p, std::span<const Tensor> in, std::span<const Tensor> out,
+      const Shape& shape)
+      : p_(p),
         n_(shape.size()),
-        row_(e.row_),
-        sources_(e.values_.size()),
-        slots_(e.slots_.begin(), e.slots_.end()) {
-    for (size_t i = 0; i < sources_.size(); ++i) find(e.values_[i], in, shape, sources_[i]);
-    for (size_t k = 0; k < e.stores_.size(); ++k) {
-      Source& s = sources_[static_cast<size_t>(e.stores_[k])];
+        row_(p.row_),
+        sources_(p.values_.size()),
+        slots_(p.slots_.begin(), p.slots_.end()) {
+    for (size_t i = 0; i < sources_.size(); ++i) find(p.values_[i], in, shape, sources_[i]);
+    for (size_t k = 0; k < p.stores_.size(); ++k) {
+      Source& s = sources_[static_cast<size_t>(p.stores_[k])];
       s.to = static_cast<char*>(out[k].mutable_raw());
       s.streamed =
           !s.per_row && n_ * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
@@ -94,7 +96,7 @@ class Expr::Run {
   }
 
   void all() {
-    int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(e_.code_.size()) * 2);
+    int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(p_.code_) * 2);
     if (row_) grain = (grain + block_ - 1) / block_ * block_;
     if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
     bool few = used_ <= kScratch;
@@ -108,7 +110,7 @@ class Expr::Run {
     s.cell = size_of(v.dtype);
     s.per_row = v.per_row;
     s.scratch = v.slot;
-    if (v.aside || (v.input < 0 && !v.number.defined())) return;
+    if (v.input < 0 && !v.number.defined()) return;
     const Tensor& t = v.number.defined() ? v.number : in[static_cast<size_t>(v.input)];
     s.data = static_cast<const char*>(t.raw());
     bool dense = v.per_row ? t.size() != 1 : t.shape() == shape && !v.number.defined();
@@ -141,7 +143,7 @@ class Expr::Run {
     const Source& s = sources_[static_cast<size_t>(i)];
     moving_.push_back(i);
     bool far = row_ && !s.per_row && !s.streamed && s.reader < 0 && n_ * s.cell >= kFar;
-    if (far && e_.actions_.size() > 1) far_.push_back(i);
+    if (far && p_.actions_.size() > 1) far_.push_back(i);
   }
 
   // Memory brings the next block while loops work on this one: before each of them but the first,
@@ -149,7 +151,7 @@ class Expr::Run {
   // only asks for one without effect, and drops its calls.
   __attribute__((always_inline)) inline void ask_ahead(char* const* at, int64_t count,
                                                        size_t action, bool own) const {
-    auto shares = static_cast<int64_t>(e_.actions_.size()) - 1,
+    auto shares = static_cast<int64_t>(p_.actions_.size()) - 1,
          share = static_cast<int64_t>(action) - 1;
     for (int i : far_) {
       const Source& s = sources_[static_cast<size_t>(i)];
@@ -222,8 +224,8 @@ class Expr::Run {
             readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
     }
     bool more = !far_.empty() && b + 2 * count <= n_, own = b + 2 * count <= end;
-    for (size_t k = 0; k < e_.actions_.size(); ++k) {
-      const Action& a = e_.actions_[k];
+    for (size_t k = 0; k < p_.actions_.size(); ++k) {
+      const Action& a = p_.actions_[k];
       if (more && k > 0) ask_ahead(at, count, k, own);
       int64_t n = a.per_row ? rows : count;
       const void* in[kMostOperands] = {at[a.in[0]], at[a.in[1]], at[a.in[2]]};
@@ -232,7 +234,7 @@ class Expr::Run {
         case Action::kLoop: a.loop(in, to, n); break;
         case Action::kRowLoop: a.rows(in, to, rows, row_); break;
         case Action::kFold:
-          fold_rows(a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell,
+          fold_rows(*a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell,
                     to);
           break;
         case Action::kCopy:
@@ -246,7 +248,7 @@ class Expr::Run {
     }
   }
 
-  const Expr& e_;
+  const CpuProgram& p_;
   int64_t n_, row_, block_ = 0, used_ = 0;
   InlineVector<Source, 32> sources_;
   InlineVector<Reader, 8> readers_;
@@ -256,7 +258,8 @@ class Expr::Run {
   bool streams_ = false;
 };
 
-void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const {
+void CpuProgram::run(std::span<const Tensor> in, std::span<const Tensor> out,
+                     const Shape& shape) const {
   if (shape.size() > 0) Run(*this, in, out, shape).all();
 }
 

@@ -1,15 +1,11 @@
 // Inner loops of reductions, one table per instruction set.
 #pragma once
 
-#include <cstdint>
-
 #include "holdfast/expr/cpu/instruction_sets.h"
+#include "holdfast/expr/fold.h"
 #include "holdfast/tensor/dtype.h"
 
 namespace holdfast {
-
-enum class Fold : uint8_t { kSum, kMean, kProd, kMax, kMin, kSquares, kHalfSquares };
-inline constexpr int kNumFolds = 7;
 
 /// What a reduction does to a stretch of memory. Partial results ("cells") may be wider than the
 /// elements: 16-bit floats are folded in float, the mean of integers in 64 bits.
@@ -42,6 +38,6 @@ HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_FOLDS)
 #undef HOLDFAST_DECLARE_FOLDS
 
 /// The loops of this machine's best instruction set.
-const FoldLoops& fold_loops(Fold, DType);
+HOLDFAST_API const FoldLoops& fold_loops(Fold, DType);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
 // Folds over float32 and the 16-bit floats.
-#include "holdfast/ops/math/cpu/make_folds.h"
+#include "holdfast/expr/cpu/make_folds.h"
 
 namespace holdfast::HOLDFAST_ISA {
 

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "holdfast/ops/math/cpu/reduce_table.h"
+#include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::HOLDFAST_ISA {

@@ -1,5 +1,5 @@
 // Folds over float64 and complex numbers.
-#include "holdfast/ops/math/cpu/make_folds.h"
+#include "holdfast/expr/cpu/make_folds.h"
 #include "holdfast/tensor/complex.h"
 
 namespace holdfast::HOLDFAST_ISA {

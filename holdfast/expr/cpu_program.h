@@ -1,0 +1,69 @@
+// What the CPU makes of an expression: loops over blocks that stay in the first cache.
+#pragma once
+
+#include "holdfast/expr/cpu/row_table.h"
+#include "holdfast/expr/fused.h"
+
+namespace holdfast {
+
+struct FoldLoops;
+
+/// Bit for bit what the ops of the expression give one after another. Where there are reductions,
+/// rows are computed whole, one block of them after another.
+class HOLDFAST_API CpuProgram final : public Program {
+ public:
+  /// Decides what is done to a block, and which values share scratch memory.
+  explicit CpuProgram(const Expr&);
+
+  /// Whether all that is between its ops, for rows of that length, stays in the second cache.
+  bool keeps_rows(int64_t row) const;
+  /// Whether an output may take the memory of an input that has its shape: nothing reads that
+  /// input later.
+  bool may_overwrite(size_t output, size_t input) const;
+  /// All inputs on the CPU, broadcasting to `shape`; outputs allocated, of that shape or with one
+  /// element a row.
+  void run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const;
+
+ private:
+  struct Value {
+    DType dtype;
+    bool per_row = false;
+    int input = -1;
+    Tensor number = {};        // where it is one that loops read
+    int slot = -1;             // scratch memory; an input has some only where it repeats
+    int made = -1, last = -1;  // the actions that write it, and that read it last
+  };
+  /// What is done to one block.
+  struct Action {
+    enum Kind : uint8_t { kLoop, kRowLoop, kFold, kCopy } kind;
+    bool per_row = false;  // its result has one element a row
+    int count = 0;         // of its operands
+    int in[3] = {0, 0, 0};
+    int result = 0;
+    Loop loop = nullptr;
+    RowLoop rows = nullptr;
+    const FoldLoops* fold = nullptr;
+  };
+  struct Slot {
+    int64_t cell;  // bytes of an element
+    bool per_row;
+  };
+  class Scheduler;
+  struct Source;
+  class Run;
+
+  std::vector<Value> values_;  // those of the list; behind them, what is written out along rows
+  std::vector<Action> actions_;
+  std::vector<int> stores_;
+  std::vector<Slot> slots_;
+  int64_t row_ = 0;
+  size_t code_ = 0;  // how many instructions the list has
+};
+
+/// The program of an expression, made when it is first asked for.
+HOLDFAST_API const CpuProgram& cpu_program(const Expr&);
+/// Whether the values of such an expression, for rows of that length, fit into the scratch memory
+/// of a thread.
+HOLDFAST_API bool holds_rows(const Expr&, int64_t row);
+
+}  // namespace holdfast
