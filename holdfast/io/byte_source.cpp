@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "holdfast/base/columns.h"
-#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/io/input_file.h"
+#include "holdfast/io/refuse_file.h"
 
 namespace holdfast::io {
 
@@ -63,13 +63,9 @@ std::string ByteSource::read(int64_t offset, int64_t count) const {
   return out;
 }
 
-void ByteSource::refuse(const std::string& reason) const {
-  fail(Code::E1301, cat(shown(name_), " is refused"), reason);
-}
+void ByteSource::refuse(const std::string& reason) const { refuse_contents(name_, reason); }
 
-void ByteSource::damaged(const std::string& reason) const {
-  fail(Code::E1302, cat(shown(name_), " is damaged"), reason);
-}
+void ByteSource::damaged(const std::string& reason) const { damaged_contents(name_, reason); }
 
 std::string shown(std::string_view name) {
   constexpr size_t kShown = 200;

@@ -5,6 +5,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/io/byte_source.h"
 
 namespace holdfast::io {
 
@@ -22,6 +23,14 @@ void refuse_file(const std::string& path, const char* what_failed) {
 
 void refuse_file(const std::string& path, const std::string& reason) {
   fail(Code::E1301, cat("`", path, "` ", reason));
+}
+
+void refuse_contents(const std::string& path, const std::string& why) {
+  fail(Code::E1301, cat(shown(path), " is refused"), why);
+}
+
+void damaged_contents(const std::string& path, const std::string& why) {
+  fail(Code::E1302, cat(shown(path), " is damaged"), why);
 }
 
 void refuse_damaged(const std::string& path, const std::string& how) {

@@ -1,4 +1,6 @@
 // Datasets and their iterators: the C++ classes, with Python's functions and generators in them.
+#include "python/bind/data.h"
+
 #include <unistd.h>
 
 #include "holdfast/base/text.h"
@@ -17,7 +19,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace holdfast::py {
-namespace {
 
 using data::Dataset;
 using data::DatasetObject;
@@ -32,14 +33,7 @@ Dataset dataset_of(nb::handle o) {
 
 nb::object face_of(const Dataset& d) { return given(python_of(*d.object())); }
 
-/// Runs one method: the user's line noted, our exceptions turned into Python's.
-template <class F>
-nb::object made(F&& f) {
-  return run([&] {
-    mark();
-    return face_of(f());
-  });
-}
+namespace {
 
 // -- specs
 
@@ -480,6 +474,7 @@ void bind_data(nb::module_& m) {
       "data_promised",
       [](nb::handle spec) { return made([&] { return data::promised(spec_of(spec.ptr())); }); },
       "spec"_a.none(), "A dataset of a spec, and nothing more.");
+  bind_data_files(m);
   m.def(
       "data_stop_workers", [] { data::stop_workers(); },
       "Ends the threads of all pipelines: the interpreter is about to go.");

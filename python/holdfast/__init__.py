@@ -80,6 +80,7 @@ from ._names import boundary as _boundary
 from ._names import namespace as _namespace
 from ._names import signatures as _signatures
 from ._names.alias import install_as_tensorflow
+from ._records.names import NAMES as _RECORD_NAMES
 from ._tensors import conversions as _conversions
 from ._tensors import dlpack as _dlpack
 from ._tensors import slices_spec as _slices_spec
@@ -178,6 +179,7 @@ _namespace.build(
         {"variable_creator_scope": _variable_creator_scope},
         _slices_spec.NAMES,
         _tensor_proto.NAMES,
+        _RECORD_NAMES,
     ),
 )
 

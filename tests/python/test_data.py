@@ -215,8 +215,8 @@ def test_names_that_are_not_there_say_so():
             getattr(ds, name)
     with pytest.raises(tf.errors.UnimplementedError, match="list_files"):
         _ = Dataset.list_files
-    with pytest.raises(tf.errors.UnimplementedError, match="TFRecordDataset"):
-        _ = tf.data.TFRecordDataset
+    with pytest.raises(tf.errors.UnimplementedError, match="SqlDataset"):
+        _ = tf.data.experimental.SqlDataset
     with pytest.raises(AttributeError, match="no attribute"):
         _ = ds.batched
 

@@ -54,6 +54,8 @@ UNLIKE = {
 TWINS = {
     r"(dtypes\.)?DType|(dtypes\.)?as_dtype": "dtype_named",
     r"IndexedSlices": "struct IndexedSlices",
+    r"io\.TFRecordWriter": "class HOLDFAST_API RecordWriter",
+    r"io\.TFRecordOptions": "struct RecordOptions",
     r"Tensor|constant|convert_to_tensor": "class HOLDFAST_API Tensor",
     r"TensorShape": "class HOLDFAST_API Shape",
     r"UnconnectedGradients": "enum class Unconnected",

@@ -30,7 +30,16 @@ _closed: set[type] = set()
 _HANDED = tuple(
     f"{_NAME}.{path}"
     for path in (
-        *("_devices.", "_flow.", "_gradients.", "_graphs.", "_names.", "_tensors.", "_variables."),
+        *(
+            "_devices.",
+            "_flow.",
+            "_gradients.",
+            "_graphs.",
+            "_names.",
+            "_records.",
+            "_tensors.",
+            "_variables.",
+        ),
         *("_v1.", "_tracing.concrete", "_tracing.function", "_tracing.methods"),
     )
 )

@@ -13,6 +13,7 @@ from .._names import boundary as _boundary
 from .._names import namespace as _namespace
 from . import experimental
 from .dataset import Dataset
+from .files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from .iterator import Iterator, NumpyIterator
 from .options import Options, ThreadingOptions
 from .structure import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -22,9 +23,12 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Dataset",
+    "FixedLengthRecordDataset",
     "Iterator",
     "NumpyIterator",
     "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
     "ThreadingOptions",
     "experimental",
 ]
