@@ -22,5 +22,6 @@ nanobind::object made(F&& f) {
 }
 
 void bind_data_files(nanobind::module_& m);
+void bind_examples(nanobind::module_& m);
 
 }  // namespace holdfast::py

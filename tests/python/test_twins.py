@@ -26,7 +26,7 @@ OTHER_NAMES = {
     **{f"sparse.segment_{how}": f"sparse_segment_{how}" for how in ("sum", "mean", "sqrt_n")},
 }
 # Parameters of TensorFlow that are hints or names, and change no result: C++ has none of them.
-HINTS = {"name", "parallel_iterations", "swap_memory", "strict"}
+HINTS = {"name", "parallel_iterations", "swap_memory", "strict", "example_names"}
 # Function -> Python's parameter -> C++'s; None: it has none. With the reason.
 RENAMED = {
     "case": {"default": "default_fn"},  # a keyword
@@ -56,6 +56,11 @@ TWINS = {
     r"IndexedSlices": "struct IndexedSlices",
     r"io\.TFRecordWriter": "class HOLDFAST_API RecordWriter",
     r"io\.TFRecordOptions": "struct RecordOptions",
+    r"train\.(Example|Feature|Features|BytesList|FloatList|Int64List)": "struct Example",
+    r"train\.(SequenceExample|FeatureLists?)": "struct SequenceExample",
+    r"io\.(FixedLen|FixedLenSequence|VarLen|Ragged|Sparse)Feature": "struct FeatureRule",
+    r"io\.parse_(single_)?example": "ParsedFeatures parse_example(",
+    r"io\.parse_(single_)?sequence_example": "parse_sequence_example(",
     r"Tensor|constant|convert_to_tensor": "class HOLDFAST_API Tensor",
     r"TensorShape": "class HOLDFAST_API Shape",
     r"UnconnectedGradients": "enum class Unconnected",

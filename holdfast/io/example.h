@@ -1,0 +1,39 @@
+// TensorFlow's examples: named lists of texts, floats or integers, as records hold them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "holdfast/base/api.h"
+
+namespace holdfast::io {
+
+/// A list of one of three kinds; the first alternative: of none.
+using Feature = std::variant<std::monostate, std::vector<std::string>, std::vector<float>,
+                             std::vector<int64_t>>;
+using Features = std::map<std::string, Feature>;
+
+///   io::Example e{{{"label", std::vector<int64_t>{3}}}};
+///   writer.write(io::serialize(e));
+struct Example {
+  Features features;
+};
+struct SequenceExample {
+  Features context;
+  std::map<std::string, std::vector<Feature>> feature_lists;
+};
+
+HOLDFAST_API std::string serialize(const Example& example);
+HOLDFAST_API std::string serialize(const SequenceExample& example);
+/// The message that `bytes` is; E1302 where it is none.
+HOLDFAST_API Example example_from(std::string_view bytes);
+HOLDFAST_API SequenceExample sequence_example_from(std::string_view bytes);
+
+/// Which list a feature's message holds: 1 texts, 2 floats, 3 integers, 0 none; -1 where it is no
+/// such message. `list` becomes the list's message.
+HOLDFAST_API int kind_of_feature(std::string_view feature, std::string_view& list);
+
+}  // namespace holdfast::io
