@@ -10,6 +10,8 @@
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/foreign.h"
 #include "holdfast/keras/made.h"
+#include "holdfast/keras/metric.h"
+#include "holdfast/keras/seed_generator.h"
 #include "holdfast/keras/symbol.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -444,7 +446,7 @@ namespace {
 // Walks a layer and those inside it, each once: layers may refer to one another in circles.
 class Gather {
  public:
-  explicit Gather(bool trained) : trained_(trained) {}
+  explicit Gather(bool trained, bool seeds = false) : trained_(trained), seeds_(seeds) {}
   void layer(const Layer& layer) {
     // A layer that is not trainable says so for all that is inside it.
     if (!seen_.insert(&layer).second || (trained_ && !layer.trainable())) return;
@@ -453,10 +455,13 @@ class Gather {
     for (bool trained : {true, false})
       for (const Variable& v : parts.variables)
         if (v.trainable() == trained) take(v);
+    if (seeds_)
+      for (const Variable& v : seed_states(layer)) take(v);
     for (const Ref<ModuleObject>& m : parts.modules) {
       if (auto* inner = dynamic_cast<const Layer*>(m.get())) {
         this->layer(*inner);
-      } else if (seen_.insert(m.get()).second) {
+      } else if (!dynamic_cast<const Metric*>(m.get()) && seen_.insert(m.get()).second) {
+        // What a metric gathers is no part of what is trained, saved or counted.
         for (const Variable& v : trained_ ? m->trainable_variables() : m->variables()) take(v);
       }
     }
@@ -467,7 +472,7 @@ class Gather {
   void take(const Variable& v) {
     if ((!trained_ || v.trainable()) && seen_.insert(v.state()).second) out.push_back(v);
   }
-  bool trained_;
+  bool trained_, seeds_;
   std::unordered_set<const Object*> seen_;
 };
 
@@ -476,6 +481,12 @@ class Gather {
 std::vector<Variable> Layer::variables() const {
   Gather all(false);
   all.layer(*this);
+  return std::move(all.out);
+}
+
+std::vector<Variable> variables_and_seeds(const Layer& layer) {
+  Gather all(false, true);
+  all.layer(layer);
   return std::move(all.out);
 }
 

@@ -145,6 +145,12 @@ void MeanOfValues::make_variables() {
   count_ = add_variable({}, "zeros", "count");
 }
 
+// Programs see them from the start; they are made once the metric has its name.
+std::vector<Variable> MeanOfValues::variables() const {
+  const_cast<MeanOfValues*>(this)->make_variables();
+  return Metric::variables();
+}
+
 void MeanOfValues::update_state(const Tensor& y_true, const Tensor& y_pred,
                                 const Tensor& sample_weight) {
   Tensor weight = sample_weight;

@@ -81,6 +81,7 @@ class HOLDFAST_API MeanOfValues : public Metric {
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override;
   Nested result() override;
+  std::vector<Variable> variables() const override;
 
  protected:
   void add_values(Tensor values, Tensor sample_weight);

@@ -2,6 +2,7 @@
 #include "holdfast/keras/training.h"
 
 #include <algorithm>
+#include <map>
 
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/base/name_list.h"
@@ -257,31 +258,42 @@ std::vector<Ref<Metric>> Compiled::metrics() const {
   if (tracker_) out.push_back(tracker_);
   for (const Output& o : outputs_)
     if (o.tracker) out.push_back(o.tracker);
-  for (const Output& o : outputs_) {
-    out.insert(out.end(), o.metrics.begin(), o.metrics.end());
-    out.insert(out.end(), o.weighted.begin(), o.weighted.end());
-  }
+  for (const Output& o : outputs_) out.insert(out.end(), o.metrics.begin(), o.metrics.end());
+  for (const Output& o : outputs_) out.insert(out.end(), o.weighted.begin(), o.weighted.end());
   return out;
 }
 
 Nested Compiled::results() {
   std::vector<Nested::Entry> out;
-  // An object of the program keeps its name, under which it is saved: what it says is told with the
-  // output's.
-  auto prefix_of = [&](const Metric* m) -> std::string {
-    if (outputs_.size() > 1)
-      for (const Output& o : outputs_)
-        if (std::find(o.own.begin(), o.own.end(), m) != o.own.end()) return o.name + "_";
-    return {};
+  std::map<std::string, int> told;
+  auto tell = [&](std::string name, const Nested& value, const std::string& if_taken = {}) {
+    if (!if_taken.empty() && told.contains(name)) name = if_taken;
+    // Two of the same name are told apart by numbers, as Keras does.
+    int before = told[name]++;
+    out.emplace_back(before ? cat(name, "_", before) : name, value);
   };
-  for (const Ref<Metric>& m : metrics()) {
+  auto tell_metric = [&](const Output& o, const Ref<Metric>& m, bool weighted) {
+    // An object of the program keeps its name, under which it is saved: what it says is told with
+    // the output's. Others bear that name already.
+    std::string prefix = outputs_.size() > 1 ? o.name + "_" : "", name = m->name();
+    bool own = std::find(o.own.begin(), o.own.end(), m.get()) != o.own.end();
+    if (!own && name.starts_with(prefix)) name = name.substr(prefix.size());
+    auto with = [&](const std::string& plain, const Nested& value) {
+      tell(prefix + plain, value, weighted ? cat(prefix, "weighted_", plain) : "");
+    };
     Nested value = m->result();
-    std::string prefix = prefix_of(m.get());
     if (value.is_dict())
-      for (const Nested::Entry& e : value.entries()) out.emplace_back(prefix + e.first, e.second);
+      for (const Nested::Entry& e : value.entries()) with(e.first, e.second);
     else
-      out.emplace_back(prefix + m->name(), value);
-  }
+      with(name, value);
+  };
+  if (tracker_) tell(tracker_->name(), tracker_->result());
+  for (const Output& o : outputs_)
+    if (o.tracker) tell(o.tracker->name(), o.tracker->result());
+  for (const Output& o : outputs_)
+    for (const Ref<Metric>& m : o.metrics) tell_metric(o, m, false);
+  for (const Output& o : outputs_)
+    for (const Ref<Metric>& m : o.weighted) tell_metric(o, m, true);
   return Nested::dict(std::move(out));
 }
 

@@ -1,7 +1,9 @@
-// What layers have besides calls: statistics of data, where channels are.
+// What layers have besides calls: streams of seeds, statistics of data, where channels are.
 #include "holdfast/keras/layers/normalization/feature_normalization.h"
 #include "holdfast/keras/layers/spatial/spatial.h"
+#include "holdfast/keras/seed_generator.h"
 #include "python/bind/call.h"
+#include "python/bind/in_python.h"
 #include "python/bind/keras.h"
 
 namespace nb = nanobind;
@@ -10,7 +12,40 @@ namespace holdfast::py {
 
 using keras::layers::NormalizationLayer;
 
+namespace {
+
+// Says which streams of seeds hang on a layer's object: Python's function, set once.
+nb::object& finder() {
+  static auto* f = new nb::object;
+  return *f;
+}
+
+std::vector<Variable> python_seeds(const keras::Layer& layer) {
+  WithGil gil;
+  if (!gil || !layer.shared() || !finder().is_valid()) return {};
+  nb::object found = finder()(nb::handle(static_cast<PyObject*>(layer.shared())));
+  return variables_from(found.ptr(), "seeds");
+}
+
+nb::list variable_list(const std::vector<Variable>& all) {
+  nb::list out;
+  for (const Variable& v : all) out.append(given(python_of(*v.state())));
+  return out;
+}
+
+}  // namespace
+
 void bind_keras_features(nb::module_& m) {
+  m.def("set_seed_finder", [](nb::object f) {
+    finder() = std::move(f);
+    keras::set_attribute_seeds(&python_seeds);
+  });
+  m.def("variables_and_seeds", [](nb::handle self) {
+    return run([&] { return variable_list(keras::variables_and_seeds(layer_of(self.ptr()))); });
+  });
+  m.def("seed_states", [](nb::handle self) {
+    return run([&] { return variable_list(keras::seed_states(layer_of(self.ptr()))); });
+  });
   m.def("normalization_adapt", [](nb::handle self, nb::iterator batches) {
     run([&] {
       mark();

@@ -474,6 +474,16 @@ void bind_keras_fit(nb::module_& m) {
       return out;
     });
   });
+  m.def("metric_names_to_come", [](nb::handle self, const std::vector<std::string>& outputs) {
+    return run([&] {
+      // The metrics themselves are made with the first batch: which ones, its shapes tell.
+      auto like = make_ref<keras::Compiled>(model_of(self.ptr()).compiled().options());
+      like->prepare({}, {}, outputs);
+      nb::list out;
+      for (const Ref<keras::Metric>& metric : like->metrics()) out.append(metric->name());
+      return out;
+    });
+  });
   m.def("model_optimizer", [](nb::handle self) -> nb::object {
     return run([&]() -> nb::object {
       ModelLayer& model = model_of(self.ptr());

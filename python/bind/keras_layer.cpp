@@ -3,6 +3,7 @@
 
 #include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/call_parameters.h"
 #include "holdfast/keras/functional.h"
@@ -264,7 +265,12 @@ PyGetSetDef layer_properties[] = {
      nullptr, "The shapes of the inputs that it was built for; None if it wasn't.", nullptr},
     {"built",
      [](PyObject* o, void*) {
-       return method([&] { return PyBool_FromLong(layer_of(o).built()); });
+       return method([&] {
+         const Layer& layer = layer_of(o);
+         bool at_once =
+             dynamic_cast<const keras::BuiltAtOnce*>(&layer) && !overridable("build").overridden(o);
+         return PyBool_FromLong(layer.built() || at_once);
+       });
      },
      [](PyObject* o, PyObject* v, void*) {
        return setter([&] { layer_of(o).set_built(v && PyObject_IsTrue(v) == 1); });

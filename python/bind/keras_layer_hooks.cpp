@@ -131,7 +131,10 @@ bool python_registered_name(const Layer& layer, std::string& out) {
 bool python_variables(const Layer& layer, Shown which, std::vector<Variable>& out) {
   WithGil gil;
   if (!gil || !layer.shared()) return false;
-  Method& method = shown(static_cast<py::Shown>(which));
+  // What Python calls a layer's variables has states of random numbers among them.
+  static auto* all = new Method[3]{Method("weights"), Method("trainable_variables"),
+                                   Method("non_trainable_weights")};
+  Method& method = all[static_cast<size_t>(which)];
   Object own = method.of(layer);
   if (!own) return false;
   out = variables_from(own.get(), method.name());

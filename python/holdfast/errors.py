@@ -271,9 +271,15 @@ class DiagnosticError(Exception):
 
 _classes: dict[str, type[DiagnosticError]] = {}
 # What TensorFlow raises where the same mistake has another form: `variable -= x`.
-_MORE_BASES: dict[str, tuple[type, ...]] = {"E0404": (RuntimeError,)}
-# Ops whose errors are of another class in TensorFlow: programs end their loops by catching it.
-_STATUS_OF: dict[tuple[str, str], str] = {("E1103", "IteratorGetNext"): "OutOfRangeError"}
+_MORE_BASES: dict[str, tuple[type, ...]] = {
+    "E0404": (RuntimeError,),
+    "E1106 of TerminateOnNaN": (RuntimeError,),
+}
+# Whose errors are of another class there: programs end their loops by catching it.
+_STATUS_OF: dict[tuple[str, str], str] = {
+    ("E1103", "IteratorGetNext"): "OutOfRangeError",
+    ("E1106", "TerminateOnNaN"): "InvalidArgumentError",
+}
 
 
 def _class_of(code: str, status: str, bases: str, op: str = "") -> type[DiagnosticError]:
@@ -288,7 +294,7 @@ def _class_of(code: str, status: str, bases: str, op: str = "") -> type[Diagnost
         parents.append(globals()[status])
     for base in bases.split(",") if bases else ():
         parents.append(globals().get(base) or getattr(builtins, base))
-    parents.extend(_MORE_BASES.get(code, ()))
+    parents.extend(_MORE_BASES.get(key, ()))
     name = parents[1].__name__ if len(parents) > 1 else "DiagnosticError"
     made = type(name, tuple(parents), {"__module__": __name__, "__doc__": f"Raised as {code}."})
     _classes[key] = made

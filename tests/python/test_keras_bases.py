@@ -113,7 +113,7 @@ def test_an_optimizer_that_keeps_values_is_not_copied_without_them():
 
 def test_what_a_metric_gathers_has_names():
     for made, names in (
-        (keras.metrics.FalsePositives(), ["false_positives"]),
+        (keras.metrics.FalsePositives(), ["accumulator"]),
         (keras.metrics.Recall(), ["true_positives", "false_negatives"]),
     ):
         assert [v.name for v in made.variables] == names

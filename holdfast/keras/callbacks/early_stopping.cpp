@@ -113,9 +113,15 @@ void EarlyStoppingCallback::on_train_end(Logs&) {
 void TerminateOnNaNCallback::on_train_batch_end(int64_t batch, Logs& logs) {
   const double* loss = logs.find("loss");
   if (!loss || std::isfinite(*loss)) return;
-  if (options_.raise_error)
-    fail(Code::E1106, cat("TerminateOnNaN: the loss of batch ", batch, " is ", *loss,
-                          ", expected a finite number"));
+  if (options_.raise_error) {
+    Diagnostic d;
+    d.code = Code::E1106;
+    d.op = "TerminateOnNaN";
+    d.headline = cat("TerminateOnNaN: the loss of batch ", batch, " is ", *loss,
+                     ", expected a finite number");
+    d.labels.push_back(used_here("the model is trained here"));
+    throw Error(std::move(d));
+  }
   training_output().write(cat("Batch ", batch, ": Invalid loss, terminating training\n"));
   model()->stop_training = true;
 }

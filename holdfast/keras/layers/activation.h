@@ -1,6 +1,7 @@
 // Activations as layers.
 #pragma once
 
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
 
 namespace holdfast::keras::layers {
@@ -46,13 +47,13 @@ struct SoftmaxOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API ActivationLayer : public Declares<ActivationLayerOptions> {
+class HOLDFAST_API ActivationLayer : public Declares<ActivationLayerOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
   Tensor call(const Tensor& inputs, const CallOptions&) override;
 };
-class HOLDFAST_API ReLULayer : public Declares<ReLUOptions> {
+class HOLDFAST_API ReLULayer : public Declares<ReLUOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
@@ -61,7 +62,7 @@ class HOLDFAST_API ReLULayer : public Declares<ReLUOptions> {
  private:
   void check() override;
 };
-class HOLDFAST_API LeakyReLULayer : public Declares<LeakyReLUOptions> {
+class HOLDFAST_API LeakyReLULayer : public Declares<LeakyReLUOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
@@ -82,13 +83,13 @@ class HOLDFAST_API PReLULayer : public Declares<PReLUOptions> {
  private:
   void check() override;
 };
-class HOLDFAST_API ELULayer : public Declares<ELUOptions> {
+class HOLDFAST_API ELULayer : public Declares<ELUOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
   Tensor call(const Tensor& inputs, const CallOptions&) override;
 };
-class HOLDFAST_API SoftmaxLayer : public Declares<SoftmaxOptions> {
+class HOLDFAST_API SoftmaxLayer : public Declares<SoftmaxOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }

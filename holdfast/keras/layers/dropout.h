@@ -1,6 +1,7 @@
 // Layers that disturb what they are given while training, and only then.
 #pragma once
 
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
 #include "holdfast/keras/layers/spatial/spatial.h"
 #include "holdfast/keras/seed_generator.h"
@@ -16,22 +17,20 @@ struct DropoutOptions {
   std::string name = {};
 };
 
-/// What they share: the seeds. `O` are a layer's options, and have a `seed`.
+/// What they share: the seeds. `O` are a layer's options, and have a `seed` and how much to
+/// disturb.
 template <class O>
-class Noisy : public Declares<O> {
+class Noisy : public Declares<O>, public DrawsSeeds, public BuiltAtOnce {
  public:
   bool supports_masking() const override { return true; }
 
  protected:
-  /// The next seed of the layer's own stream.
-  Tensor next_seed() {
-    std::call_once(once_, [&] { seeds_.emplace(this->options_.seed); });
-    return seeds_->next();
+  Start seed_start() const override {
+    if constexpr (requires(O o) { o.rate; })
+      return {this->options_.rate > 0, this->options_.seed};
+    else
+      return {this->options_.stddev > 0, this->options_.seed};
   }
-
- private:
-  std::once_flag once_;
-  std::optional<SeedGenerator> seeds_;
 };
 
 class HOLDFAST_API DropoutLayer : public Noisy<DropoutOptions> {

@@ -1,6 +1,7 @@
 // Layers that give what they are given, or nearly so.
 #pragma once
 
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
 
 namespace holdfast::keras::layers {
@@ -30,14 +31,14 @@ struct RescalingOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API IdentityLayer : public Declares<IdentityOptions> {
+class HOLDFAST_API IdentityLayer : public Declares<IdentityOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
   Nested call_all(const Nested& inputs, const CallOptions&) override { return inputs; }
 };
 
-class HOLDFAST_API MaskingLayer : public Declares<MaskingOptions> {
+class HOLDFAST_API MaskingLayer : public Declares<MaskingOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
@@ -48,7 +49,8 @@ class HOLDFAST_API MaskingLayer : public Declares<MaskingOptions> {
   Tensor kept(const Tensor& inputs, bool keepdims) const;
 };
 
-class HOLDFAST_API ActivityRegularizationLayer : public Declares<ActivityRegularizationOptions> {
+class HOLDFAST_API ActivityRegularizationLayer : public Declares<ActivityRegularizationOptions>,
+                                                 public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }

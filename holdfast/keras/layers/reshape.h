@@ -1,6 +1,7 @@
 // Layers that give the same elements in another order or shape.
 #pragma once
 
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
 #include "holdfast/keras/layers/spatial/spatial.h"
 
@@ -29,7 +30,7 @@ struct ReshapeOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API ReshapeLayer : public Declares<ReshapeOptions> {
+class HOLDFAST_API ReshapeLayer : public Declares<ReshapeOptions>, public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;

@@ -54,7 +54,7 @@ void Confusion::make_counters(const std::vector<Kind>& kinds, int64_t thresholds
   if (!counters_.empty()) return;
   for (Kind k : kinds)
     counters_.emplace_back(k, add_variable(labels ? Shape{thresholds, labels} : Shape{thresholds},
-                                           "zeros", kNames[k]));
+                                           "zeros", kinds.size() == 1 ? "accumulator" : kNames[k]));
 }
 
 Tensor Confusion::counted(Kind kind) const {

@@ -21,8 +21,17 @@ ClassDef& sum = Declare<SumMetric>("metrics.Sum", "The sum of what it is given."
 const ClassDef& MeanMetric::definition() const { return mean; }
 const ClassDef& SumMetric::definition() const { return sum; }
 
-void SumMetric::update_state(const Tensor& given, const Tensor&, const Tensor& weight) {
+void SumMetric::make_variables() {
   if (!total_.defined()) total_ = add_variable({}, "zeros", "total");
+}
+
+std::vector<Variable> SumMetric::variables() const {
+  const_cast<SumMetric*>(this)->make_variables();
+  return Metric::variables();
+}
+
+void SumMetric::update_state(const Tensor& given, const Tensor&, const Tensor& weight) {
+  make_variables();
   Tensor values = given.dtype() == dtype() ? given : cast(given, dtype());
   if (weight.defined()) {
     Tensor w = cast(weight, dtype());
@@ -33,7 +42,7 @@ void SumMetric::update_state(const Tensor& given, const Tensor&, const Tensor& w
 }
 
 Nested SumMetric::result() {
-  if (!total_.defined()) total_ = add_variable({}, "zeros", "total");
+  make_variables();
   return total_.read();
 }
 

@@ -19,8 +19,10 @@ class HOLDFAST_API SumMetric : public Declares<MetricOptions, Metric> {
   const ClassDef& definition() const override;
   void update_state(const Tensor& values, const Tensor&, const Tensor& sample_weight) override;
   Nested result() override;
+  std::vector<Variable> variables() const override;
 
  private:
+  void make_variables();
   Variable total_;
 };
 using Sum = Held<SumMetric>;

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, SupportsIndex, TypeVar
 from .. import _holdfast, nest
 from .._graphs.name_scope import name_scope, scoped
 
-__all__ = ["Module"]
+__all__ = ["Module", "leaves"]
 
 # Where a word of a class's name begins: after small letters, and at the last of several capitals.
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
@@ -23,7 +23,7 @@ _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _leaves(value: Any, by_name: bool = True) -> Iterator[Any]:
+def leaves(value: Any, by_name: bool = True) -> Iterator[Any]:
     """The leaves of an attribute; dicts whose keys have no order are walked as they were filled."""
     if isinstance(value, Mapping):
         try:
@@ -31,10 +31,10 @@ def _leaves(value: Any, by_name: bool = True) -> Iterator[Any]:
         except TypeError:
             keys = list(value)
         for key in keys:
-            yield from _leaves(value[key], by_name)
+            yield from leaves(value[key], by_name)
     elif nest.is_nested(value):
         for part in value if isinstance(value, (list, tuple)) else nest.flatten(value):
-            yield from _leaves(part, by_name)
+            yield from leaves(part, by_name)
     else:
         yield value
 
@@ -73,7 +73,7 @@ def _parts(module: Any) -> list[_holdfast.Object]:
         leaf
         for key in (sorted(attributes) if by_name else list(attributes))
         if key not in ignored
-        for leaf in _leaves(attributes[key], by_name)
+        for leaf in leaves(attributes[key], by_name)
         if isinstance(leaf, _holdfast.Object)
     ]
 

@@ -26,7 +26,7 @@ class Place:
 def held_by(layer: Any) -> dict[str, Any]:
     """What a layer holds: its weights, its layers, and its attributes."""
     inside = {id(v) for part in layer.submodules for v in part.variables}
-    out = names_of(weight for weight in layer.variables if id(weight) not in inside)
+    out = names_of(weight for weight in layer.weights if id(weight) not in inside)
     for kind in type(layer).__mro__:
         for name, attribute in _ATTRIBUTES.get(kind.__name__, {}).items():
             if name in out:

@@ -24,6 +24,7 @@ from .copies import parts_of
 from .input_spec import check_inputs
 from .names import checked_name
 from .stateless import StatelessLayer
+from .weights import HasWeights
 
 __all__ = ["Layer"]
 
@@ -178,7 +179,7 @@ def _shapes_of(value: Any) -> Any:
     )
 
 
-class Layer(_holdfast.LayerBase, Module, StatelessLayer):
+class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: ignore[misc]
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
@@ -356,86 +357,6 @@ class Layer(_holdfast.LayerBase, Module, StatelessLayer):
         return DTypePolicy(self._policy_name)
 
     @property
-    def variables(self) -> list[Variable]:  # type: ignore[override]
-        """All variables, in the order they were made. A list, where modules have tuples."""
-        return list(super().variables)
-
-    @property
-    def trainable_variables(self) -> list[Variable]:  # type: ignore[override]
-        """Those that training changes."""
-        return list(super().trainable_variables)
-
-    @property
-    def non_trainable_variables(self) -> list[Variable]:  # type: ignore[override]
-        """Those that training leaves alone."""
-        return list(super().non_trainable_variables)
-
-    @property
-    def weights(self) -> list[Variable]:
-        """All weights, in the order they were made."""
-        return self.variables
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        """Those that training changes."""
-        return self.trainable_variables
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        """Those that training leaves alone."""
-        return self.non_trainable_variables
-
-    def get_weights(self) -> list[Any]:
-        """The values of all weights, as NumPy arrays."""
-        return [weight.numpy() for weight in self.weights]
-
-    def set_weights(self, weights: list[Any]) -> None:
-        """Gives all weights values, in the order of `weights`; all of them or none."""
-        mine = self.weights
-        if len(mine) != len(weights):
-            unbuilt = not mine and not self.built
-            fail(
-                "E1104",
-                f"layer `{self.name}` has {len(mine)} weights, and {len(weights)} values came",
-                "it is not built yet: weights are made for the first shape it is given"
-                if unbuilt
-                else "",
-                fix="call it on data, or `build(input_shape)`, first" if unbuilt else "",
-            )
-        values = [np.asarray(value) for value in weights]
-        for weight, value in zip(mine, values, strict=True):
-            if tuple(weight.shape) != value.shape:
-                fail(
-                    "E1102",
-                    f"the weight `{weight._full_name}` has the shape {tuple(weight.shape)}, "
-                    f"and a value of shape {value.shape} came",
-                )
-        for weight, value in zip(mine, values, strict=True):
-            weight.assign(value)
-
-    def _own_variables(self) -> list[Variable]:
-        """Those that it holds itself, and no layer inside it."""
-        inside = {id(v) for part in self.submodules for v in part.variables}
-        return [variable for variable in self.variables if id(variable) not in inside]
-
-    def save_own_variables(self, store: dict[str, Any]) -> None:
-        """Puts the values of its own variables into a dict, for a file."""
-        for i, variable in enumerate(self._own_variables()):
-            store[str(i)] = convert_to_tensor(variable)
-
-    def load_own_variables(self, store: dict[str, Any]) -> None:
-        """Takes them back; all of them, or none."""
-        mine = self._own_variables()
-        if len(mine) != len(store):
-            fail(
-                "E1104",
-                f"layer `{self.name}` has {len(mine)} variables of its own, and {len(store)} came",
-                "" if self.built else "the layer is not built",
-            )
-        for i, variable in enumerate(mine):
-            variable.assign(store[str(i)])
-
-    @property
     def _call_parameters(self) -> list[str] | None:
         """What a `call` of the program's own takes by position; None: C++ knows."""
         own = not isinstance(self.call, types.BuiltinFunctionType)
@@ -452,10 +373,6 @@ class Layer(_holdfast.LayerBase, Module, StatelessLayer):
             shape = config["input_shape"]
             several = bool(shape) and isinstance(shape[0], (list, tuple))
             self.build([tuple(one) for one in shape] if several else tuple(shape))
-
-    def count_params(self) -> int:
-        """How many numbers its weights have."""
-        return sum(weight.shape.num_elements() or 0 for weight in self.weights)
 
     @property
     def output(self) -> Any:

@@ -7,12 +7,14 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.init_scope import init_scope
+from .._graphs.name_scope import name_scope
 from .._names import namespace as _namespace
 from .._tensors.dtypes import as_dtype
 from .._tensors.registry import function
-from .._variables.variable import Variable
+from .._variables.module import leaves
 from ..errors import fail
 from .config import floatx
+from .variable import Variable
 
 __all__ = [
     "SeedGenerator",
@@ -48,9 +50,9 @@ class SeedGenerator:
             fail("E1104", f"`seed` of `SeedGenerator` is {seed!r}, expected a whole number")
         if seed < 0:
             fail("E1103", f"`seed` of `SeedGenerator` is {seed}, expected none below 0")
-        self.name = name or "seed_generator"
+        self.name = name or _holdfast.unique_layer_name("seed_generator")
         self.initial_seed = seed
-        with init_scope():
+        with init_scope(), name_scope(f"{self.name}/"):
             self.state = Variable(
                 [seed % 2**32, 0], dtype="int64", trainable=False, name="seed_generator_state"
             )
@@ -61,12 +63,21 @@ class SeedGenerator:
 
     def get_config(self) -> dict[str, Any]:
         """What it can be made from again."""
-        return {"seed": self.initial_seed}
+        return {"seed": self.initial_seed, "name": self.name}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> SeedGenerator:
         """One made with what `get_config` gave."""
         return cls(**config)
+
+
+def _held_by(layer: Any) -> list[Variable]:
+    """The states of the streams that a program has put on a layer."""
+    attributes = leaves(vars(layer), by_name=False)
+    return [held.state for held in attributes if isinstance(held, SeedGenerator)]
+
+
+_holdfast.set_seed_finder(_held_by)
 
 
 class _Shared:

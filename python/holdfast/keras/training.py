@@ -260,7 +260,8 @@ class Trainer:
         names = [metric.name for metric in self.metrics]
         if _holdfast.model_metrics(self) or not self.compiled:  # type: ignore[attr-defined]
             return names
-        return [*_names_to_come(self), *names]
+        outputs = list(getattr(self, "output_names", ())) or [""]
+        return [*_holdfast.metric_names_to_come(self, outputs), *names]
 
     def reset_metrics(self) -> None:
         """Sets all metrics to where they begin."""
@@ -437,30 +438,6 @@ class Trainer:
             return numbers
         values = list(numbers.values())
         return values[0] if len(values) == 1 else values
-
-
-def _names_to_come(model: Any) -> list[str]:
-    """What the metrics will be called, which are made with the first batch."""
-    said = model.__dict__["_compile_arguments"]
-    outputs = list(getattr(model, "output_names", ()))
-    several = len(outputs) > 1
-    names = ["loss", *(f"{output}_loss" for output in outputs if several)]
-    for i, output in enumerate(outputs or [""]):
-        for argument in ("metrics", "weighted_metrics"):
-            for metric in _of_output(said.get(argument), i, output, several):
-                own = getattr(metric, "name", None)
-                plain = own or (metric if isinstance(metric, str) else metric.__name__)
-                names.append(f"{output}_{plain}" if several and own is None else plain)
-    return names
-
-
-def _of_output(metrics: Any, place: int, output: str, several: bool) -> list[Any]:
-    """The metrics that one output is given."""
-    if isinstance(metrics, dict):
-        metrics = metrics.get(output)
-    elif several and isinstance(metrics, (list, tuple)):
-        metrics = metrics[place] if place < len(metrics) else None
-    return _listed(metrics)
 
 
 # A loss and a metric may share a name: what an argument takes tells them apart.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, NoReturn
+from typing import Any
 
 from .. import _holdfast
 from .._tensors.dtypes import as_dtype
@@ -85,6 +85,7 @@ class Variable(TensorFlowVariable):
     """
 
     _autocast = True
+    _frozen = False  # a program has said later that it is not trained
 
     def __init__(
         self,
@@ -145,19 +146,17 @@ class Variable(TensorFlowVariable):
     @property
     def trainable(self) -> bool:
         """Whether training changes it."""
-        return bool(super().trainable)
+        return bool(super().trainable) and not self._frozen
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
-        if bool(value) is not self.trainable:
-            self._refuse_change()
-
-    def _refuse_change(self) -> NoReturn:
-        unsupported(
-            f"`trainable` of the Variable `{self.path}` can't be changed",
-            "it is said when the Variable is made",
-            fix="set `trainable` of the layer that holds it",
-        )
+        if value and not super().trainable:
+            unsupported(
+                f"the Variable `{self.path}` can't be made trainable: it was made without",
+                "tapes watch by themselves what is trainable from the start",
+                fix="make it with `trainable=True`, and set that to False until it is wanted",
+            )
+        self._frozen = not value
 
     @property
     def aggregation(self) -> str:  # type: ignore[override]

@@ -78,7 +78,7 @@ Nested AttentionBase::call_all(const Nested& inputs, const CallOptions& o) {
   AttentionRun run{.causal = said(o, "use_causal_mask", *this)};
   if (Tensor values = mask(1); values.defined()) run.mask = expand_dims(values, -2);
   if (o.training.value_or(false)) run.dropout = dropout();
-  run.seed = seed();
+  run.seeds = seeds();
   Attended y = attend(scores(query, key), value, run);
   if (Tensor queries = mask(0); queries.defined())
     y.output = select(expand_dims(queries, -1), y.output, Tensor::scalar(0, y.output.dtype()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/keras/handle.h"
+#include "holdfast/keras/seed_generator.h"
 
 namespace holdfast::keras::layers {
 
@@ -16,7 +17,7 @@ struct AttentionOptions {
 };
 
 /// What both have in common: inputs [query, value] or [query, value, key].
-class HOLDFAST_API AttentionBase : public Layer {
+class HOLDFAST_API AttentionBase : public Layer, public DrawsSeeds {
  public:
   bool supports_masking() const override { return true; }
   void build_all(const std::vector<Shape>& inputs) override;
@@ -29,7 +30,6 @@ class HOLDFAST_API AttentionBase : public Layer {
   virtual void make_weights(const Shape& query) = 0;
   virtual Tensor scores(const Tensor& query, const Tensor& key) const = 0;
   virtual double dropout() const = 0;
-  virtual std::optional<int64_t> seed() const = 0;
 
  private:
   void need_inputs(size_t n) const;
@@ -47,7 +47,7 @@ class HOLDFAST_API AttentionLayer : public Declares<AttentionOptions, AttentionB
   void make_weights(const Shape& query) override;
   Tensor scores(const Tensor& query, const Tensor& key) const override;
   double dropout() const override { return options_.dropout; }
-  std::optional<int64_t> seed() const override { return options_.seed; }
+  Start seed_start() const override { return {options_.dropout > 0, options_.seed}; }
 };
 
 /// Luong's attention: `softmax(query x key^T) x value`.
@@ -74,7 +74,7 @@ class HOLDFAST_API AdditiveAttentionLayer
   void make_weights(const Shape& query) override;
   Tensor scores(const Tensor& query, const Tensor& key) const override;
   double dropout() const override { return options_.dropout; }
-  std::optional<int64_t> seed() const override { return options_.seed; }
+  Start seed_start() const override { return {options_.dropout > 0, options_.seed}; }
 };
 
 /// Bahdanau's attention: scores are `sum(scale * tanh(query + key))`.

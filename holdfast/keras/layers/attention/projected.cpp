@@ -85,7 +85,7 @@ Nested ProjectedAttention::call_all(const Nested& inputs, const CallOptions& o) 
   Tensor key = other ? as_input(argument(o, "key", *this)) : value;
   Says s = says();
   AttentionRun run{.causal = said(o, "use_causal_mask", *this), .window = s.window};
-  run.seed = s.seed;
+  run.seeds = seeds();
   if (o.training.value_or(false)) run.dropout = s.dropout;
   if (const Nested* mask = o.find("attention_mask"))
     run.mask = cast(mask->tensor(cat(described(), ": `attention_mask`")), boolean);

@@ -7,7 +7,7 @@
 
 namespace holdfast::keras::layers {
 
-class HOLDFAST_API ProjectedAttention : public Layer {
+class HOLDFAST_API ProjectedAttention : public Layer, public DrawsSeeds {
  public:
   bool supports_masking() const override { return true; }
   std::vector<Shape> shapes_to_build(const Nested& inputs, const CallOptions&) const override;
@@ -27,6 +27,11 @@ class HOLDFAST_API ProjectedAttention : public Layer {
     EinsumDenseOptions projection = {};  // initializers, regularizers, constraints
   };
   virtual Says says() const = 0;
+  // As in Keras, it begins to draw when it is built.
+  Start seed_start() const override {
+    Says s = says();
+    return {query_dense && s.dropout > 0, s.seed};
+  }
   virtual void make_projections(const Shape& query, const Shape& value, const Shape& key) = 0;
   /// Attention over what is projected; `run.mask` is as the call said it.
   virtual Attended attended(const Tensor& query, const Tensor& key, const Tensor& value,

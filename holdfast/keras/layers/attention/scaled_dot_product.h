@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "holdfast/keras/layer.h"
+#include "holdfast/keras/seed_generator.h"
 
 namespace holdfast::keras::layers {
 
@@ -13,7 +14,7 @@ struct AttentionRun {
   bool causal = false;  // a place looks at none that comes after it
   std::optional<int64_t> window = {};  // and only at those nearer than this
   double dropout = 0;                  // of the weights; 0 where nothing is trained
-  std::optional<int64_t> seed = {};
+  SeedGenerator* seeds = nullptr;      // of dropout
 };
 struct Attended {
   Tensor output;   // [..., places, size of values]

@@ -1,6 +1,7 @@
 // Normalisations of each example by itself: over axes, over groups of channels, to length 1.
 #pragma once
 
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
 
 namespace holdfast::keras::layers {
@@ -81,7 +82,8 @@ struct UnitNormalizationOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API UnitNormalizationLayer : public Declares<UnitNormalizationOptions> {
+class HOLDFAST_API UnitNormalizationLayer : public Declares<UnitNormalizationOptions>,
+                                            public BuiltAtOnce {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/keras/handle.h"
+#include "holdfast/keras/seed_generator.h"
 
 namespace holdfast::keras::layers {
 
@@ -38,7 +39,7 @@ struct AllSteps {
 
 /// A cell whose inputs are projected for all steps at once, so that a step is left with one product
 /// of the states. Its output is its first state.
-class HOLDFAST_API GatedCellLayer : public CellLayer {
+class HOLDFAST_API GatedCellLayer : public CellLayer, public DrawsSeeds {
  public:
   bool supports_masking() const override { return false; }
   Nested call_all(const Nested& inputs, const CallOptions&) override;

@@ -140,7 +140,8 @@ CellWeights GatedCellLayer::read_weights(const O& o, const Tensor& step, bool tr
   auto draw = [&](double rate, const Tensor& like, Tensors& into) {
     if (rate <= 0) return;
     for (int64_t i = 0; i < masks; ++i)
-      into.push_back(nn::dropout(ones_like(like), rate, {.seed = o.seed}));
+      into.push_back(rate == 1 ? zeros_like(like)
+                               : nn::stateless_dropout(ones_like(like), rate, next_seed()));
   };
   draw(o.dropout, step, w.input_masks);
   Tensor batch = at(shape(step), 0);

@@ -38,6 +38,7 @@ class HOLDFAST_API GRUCellLayer : public Declares<GRUCellOptions, GatedCellLayer
 
  private:
   void check() override;
+  Start seed_start() const override { return {.seed = options_.seed}; }
 };
 
 /// Gates z (keep), r (look), h in this order.

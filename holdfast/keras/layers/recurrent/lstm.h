@@ -38,6 +38,7 @@ class HOLDFAST_API LSTMCellLayer : public Declares<LSTMCellOptions, GatedCellLay
 
  private:
   void check() override;
+  Start seed_start() const override { return {.seed = options_.seed}; }
 };
 
 /// Gates i, f, c, o in this order; states h and c.

@@ -34,6 +34,7 @@ class HOLDFAST_API SimpleRNNCellLayer : public Declares<SimpleRNNCellOptions, Ga
 
  private:
   void check() override;
+  Start seed_start() const override { return {.seed = options_.seed}; }
 };
 
 /// `h = activation(inputs x kernel + h x recurrent_kernel + bias)`.

@@ -1,6 +1,7 @@
 // Pools over windows of lines, images and volumes.
 #pragma once
 
+#include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
 #include "holdfast/keras/layers/spatial/spatial.h"
 
@@ -19,7 +20,7 @@ struct PoolingOptions {
 enum class Pool : uint8_t { kMax, kAverage };
 
 /// What all of them share.
-class HOLDFAST_API PoolingLayer : public Declares<PoolingOptions> {
+class HOLDFAST_API PoolingLayer : public Declares<PoolingOptions>, public BuiltAtOnce {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
 
@@ -58,7 +59,7 @@ struct GlobalPoolingOptions {
 };
 
 /// What pools over whole fields share. The mean over steps leaves out those that a mask does.
-class HOLDFAST_API GlobalPoolingLayer : public Declares<GlobalPoolingOptions> {
+class HOLDFAST_API GlobalPoolingLayer : public Declares<GlobalPoolingOptions>, public BuiltAtOnce {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   bool supports_masking() const override { return masked_; }
