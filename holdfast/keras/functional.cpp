@@ -5,6 +5,8 @@
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/model_handle.h"
 #include "holdfast/keras/step_scope.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 
@@ -101,6 +103,14 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
       if (found) out.push_back(found->tensor("an input"));
     }
     if (out.size() == wanted.size()) return out;
+    auto key = [](const Nested::Entry& e) { return e.first; };
+    bool flat = true;
+    for (const auto& [name, value] : inputs_.entries()) flat = flat && value.is_tensor();
+    if (flat)
+      fail(Code::E1104, cat(described(), " is called without some of its inputs"),
+           cat("it is given ", name_list(given.entries(), key), ", and its inputs are ",
+               name_list(inputs_.entries(), key)),
+           {manual_fix("give the dict these keys")});
   }
   std::vector<Tensor> out = given.leaves();
   if (out.size() != wanted.size()) {
@@ -115,6 +125,30 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
   return out;
 }
 
+namespace {
+
+// Data in the form that an Input says: in its dtype, and without a last axis of size 1 too many, or
+// with one more: [n] for [n, 1].
+Tensor as_declared(const Tensor& given, const Tensor& input, const Policy& policy) {
+  Tensor out = given;
+  const Shape &is = given.shape(), &wanted = input.shape();
+  if (is.has_rank() && wanted.has_rank()) {
+    if (is.rank() == wanted.rank() + 1 && is[-1] == 1)
+      out = squeeze(out, {.axis = {-1}});
+    else if (is.rank() == wanted.rank() - 1 && wanted[-1] == 1)
+      out = expand_dims(out, -1);
+  }
+  // What a mixed policy has made small already is not made large again.
+  bool mixed = policy.compute != policy.variable && is_floating(out.dtype());
+  if (out.dtype() != input.dtype() && input.dtype() != string && out.dtype() != string &&
+      !(mixed && is_floating(input.dtype())))
+    out = cast(out, input.dtype());
+  if (Tensor mask = mask_of(given); mask.defined() && out.id() != given.id()) set_mask(out, mask);
+  return out;
+}
+
+}  // namespace
+
 Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
   if (!has_graph())
     fail(Code::E1105, cat(described(), " has neither inputs and outputs nor a `call`"),
@@ -123,15 +157,9 @@ Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
   std::vector<Tensor> from = matched(given);
   std::vector<Tensor> symbols = inputs_.leaves();
   for (size_t i = 0; i < from.size(); ++i) {
-    const Shape& wanted = symbols[i].shape();
-    // Data often has one axis more or less than a model says: [n] for [n, 1].
-    at[i] = from[i];
-    if (!wanted.has_rank() || !from[i].shape().has_rank()) continue;
-    bool fits = wanted.rank() == from[i].rank();
-    for (int k = 0; fits && k < wanted.rank(); ++k)
-      fits = wanted[k] < 0 || from[i].dim(k) < 0 || wanted[k] == from[i].dim(k);
-    if (!fits)
-      refuse_input(*this, node_of(symbols[i])->name, wanted, from[i].shape(),
+    at[i] = as_declared(from[i], symbols[i], policy());
+    if (!at[i].shape().compatible(symbols[i].shape()))
+      refuse_input(*this, node_of(symbols[i])->name, symbols[i].shape(), from[i].shape(),
                    node_of(symbols[i])->where);
   }
   for (const auto& [where, value] : constants_) at[where] = value;

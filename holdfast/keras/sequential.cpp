@@ -89,9 +89,29 @@ void SequentialLayer::add(const AnyLayer& layer) {
              {manual_fix("make another layer, or call this one yourself")});
     all.push_back(held);
   });
-  if (inputs_.is_none()) return;
+  if (inputs_.is_none()) return begin_as_first();
   outputs_ = run_inside(*held, outputs_);
   if (!built()) set_built_for({inputs_.tensor().shape()});
+}
+
+// A model that knows what it is given says so for all that come after it.
+void SequentialLayer::begin_as_first() {
+  const std::vector<Ref<Layer>> all = layers();
+  if (all.size() < 2) return;
+  Nested known;
+  if (auto* f = dynamic_cast<const FunctionalLayer*>(all[0].get())) known = f->inputs();
+  if (auto* s = dynamic_cast<const SequentialLayer*>(all[0].get())) known = s->inputs();
+  if (!known.is_tensor()) return;
+  const Tensor& first = known.tensor();
+  begin(make_input({.dtype = first.dtype(), .batch_shape = first.shape()}));
+  set_built_for({first.shape()});
+}
+
+void SequentialLayer::begin(const Nested& symbol) {
+  Nested x = inputs_ = symbol;
+  begins_with(inputs_, *this, true);
+  for (const Ref<Layer>& layer : layers()) x = run_inside(*layer, x);
+  outputs_ = x;
 }
 
 void SequentialLayer::set_input(const Tensor& symbol) {
@@ -117,12 +137,14 @@ Ref<Layer> SequentialLayer::pop() {
 }
 
 void SequentialLayer::build(const Shape& inputs) {
-  if (!inputs_.is_none()) return;
-  Nested x = make_input({.dtype = compute_dtype(), .batch_shape = inputs});
-  inputs_ = x;
-  begins_with(inputs_, *this, true);
-  for (const Ref<Layer>& layer : layers()) x = run_inside(*layer, x);
-  outputs_ = x;
+  if (inputs_.is_none() && inputs.has_rank())
+    begin(make_input({.dtype = compute_dtype(), .batch_shape = inputs}));
+}
+
+// Several tensors go into the first layer as they are, and each layer is built when it is called.
+std::vector<Shape> SequentialLayer::shapes_to_build(const Nested& inputs,
+                                                    const CallOptions& o) const {
+  return inputs.is_tensor() ? ModelLayer::shapes_to_build(inputs, o) : std::vector<Shape>();
 }
 
 namespace {

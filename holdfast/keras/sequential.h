@@ -18,6 +18,7 @@ class HOLDFAST_API SequentialLayer : public ModelLayer {
   void clear() override;
   /// Calls the layers on a symbol, which makes their weights and lets `output` be asked for.
   void build(const Shape& inputs) override;
+  std::vector<Shape> shapes_to_build(const Nested& inputs, const CallOptions&) const override;
   Nested call_all(const Nested& inputs, const CallOptions&) override;
   bool supports_masking() const override { return true; }
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
@@ -37,6 +38,8 @@ class HOLDFAST_API SequentialLayer : public ModelLayer {
 
  private:
   Nested run_inside(Layer& layer, const Nested& x);
+  void begin(const Nested& symbol);
+  void begin_as_first();
   SharedList<Ref<Layer>> layers_;
   Nested inputs_, outputs_;
 };

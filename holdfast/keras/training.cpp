@@ -205,9 +205,12 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
     add(out.metrics, metrics_for(i, names, options_.metrics, options_.output_metrics));
     add(out.weighted,
         metrics_for(i, names, options_.weighted_metrics, options_.output_weighted_metrics));
-    if (several && out.loss) out.tracker = make_mean(cat(names[i], "_loss"));
     outputs_.push_back(std::move(out));
   }
+  auto counts = [](const Output& o) { return o.loss.get() != nullptr; };
+  if (std::count_if(outputs_.begin(), outputs_.end(), counts) > 1)
+    for (Output& o : outputs_)
+      if (o.loss) o.tracker = make_mean(cat(o.name, "_loss"));
   if (!tracker_) tracker_ = make_mean("loss");
   prepared_ = true;
 }

@@ -137,7 +137,7 @@ def test_a_module_with_layers_is_copied_with_them():
 
 @pytest.mark.parametrize("copied", _WAYS)
 @pytest.mark.parametrize(
-    ("make", "what"), [(lambda: Forgets(3.0), "factor"), (lambda: Needs(3), "units")]
+    ("make", "what"), [(lambda: Forgets(tf.constant(3.0)), "factor"), (lambda: Needs(3), "units")]
 )
 def test_a_config_that_leaves_something_out_is_refused(make, what, copied):
     layer = make()
@@ -145,6 +145,11 @@ def test_a_config_that_leaves_something_out_is_refused(make, what, copied):
         copied(layer)
     assert caught.value.code == "E1105"
     assert layer.name in str(caught.value)
+
+
+@pytest.mark.parametrize("copied", _WAYS)
+def test_plain_arguments_are_the_config_where_a_class_says_none(copied):
+    assert copied(Forgets(3.0)).factor == 3.0
 
 
 def test_weights_that_no_build_makes_are_refused():

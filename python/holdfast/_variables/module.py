@@ -23,18 +23,23 @@ _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def leaves(value: Any, by_name: bool = True) -> Iterator[Any]:
-    """The leaves of an attribute; dicts whose keys have no order are walked as they were filled."""
+def leaves(value: Any, by_name: bool = True, around: tuple[int, ...] = ()) -> Iterator[Any]:
+    """The leaves of an attribute; dicts whose keys have no order are walked as they were filled.
+
+    A list that holds itself is walked once: `around` are those that the value is inside of.
+    """
+    if id(value) in around:
+        return
     if isinstance(value, Mapping):
         try:
             keys = sorted(value) if by_name else list(value)
         except TypeError:
             keys = list(value)
         for key in keys:
-            yield from leaves(value[key], by_name)
+            yield from leaves(value[key], by_name, (*around, id(value)))
     elif nest.is_nested(value):
         for part in value if isinstance(value, (list, tuple)) else nest.flatten(value):
-            yield from leaves(part, by_name)
+            yield from leaves(part, by_name, (*around, id(value)))
     else:
         yield value
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._checkpoints.trackable import names_of
+from .own_arguments import NOTED
 
 __all__ = ["held_by", "model_child", "numbered", "operations_of"]
 
@@ -33,7 +34,7 @@ def held_by(layer: Any) -> dict[str, Any]:
                 out[attribute] = out[name]
     for name, part in _holdfast.keras_parts(layer):
         out[name] = out[f"_{name}"] = part
-    out.update((k, v) for k, v in layer.__dict__.items() if k != "_wanted_input")
+    out.update((k, v) for k, v in layer.__dict__.items() if k not in ("_wanted_input", NOTED))
     return out
 
 

@@ -46,6 +46,12 @@ def clone_model(
                 f"functional model, and `{model.name}` has a `call` of its own",
             )
         return type(model).from_config(model.get_config())
+    if isinstance(model.input, dict) and isinstance(input_tensors, (list, tuple)):
+        fail(
+            "E1104",
+            f"`input_tensors` is a {type(input_tensors).__name__}, expected a dict",
+            f"the inputs of `{model.name}` are known by the names {', '.join(model.input)}",
+        )
     made = _holdfast.clone_model(
         model, input_tensors, clone_function or _again, call_function, bool(recursive)
     )

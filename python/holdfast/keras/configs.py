@@ -164,6 +164,12 @@ def deserialize_keras_object(
 def _made(plain: dict[str, Any], own: dict[str, Any]) -> Any:
     for name in (plain["registered_name"], plain["class_name"]):
         if name in own:
+            if not hasattr(own[name], "from_config"):
+                fail(
+                    "E1104",
+                    f"`{name}` can't be made from its config: it has no `from_config`",
+                    fix="define `from_config(cls, config)` as a class method",
+                )
             return own[name].from_config(plain["config"])
     ours = str(plain.get("module")).partition(".")[0] == "keras" and not plain["registered_name"]
     folder = str(plain.get("module")).partition(".")[2].partition(".")[0]

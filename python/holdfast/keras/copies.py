@@ -13,6 +13,7 @@ from .. import _holdfast
 from .._graphs.name_scope import name_scope
 from .._names.boundary import is_ours
 from ..errors import unsupported
+from .own_arguments import NOTED, config_of_arguments
 
 __all__ = ["parts_of", "says"]
 
@@ -70,7 +71,9 @@ def _taken(kind: type[Any], config: dict[str, Any]) -> set[str]:
 def says(kind: type, method: str) -> bool:
     """Whether a class of the program's own defines the method, and not one of ours."""
     owner = next((each for each in kind.__mro__ if method in vars(each)), None)
-    return owner is not None and not is_ours(owner)
+    if owner is None or is_ours(owner):
+        return False
+    return vars(owner)[method] is not config_of_arguments
 
 
 def _config_of(layer: Any, held: bool) -> dict[str, Any]:
@@ -83,7 +86,8 @@ def _config_of(layer: Any, held: bool) -> dict[str, Any]:
     if not says(kind, "__init__") or says(kind, "from_config"):
         return config
     parameters = inspect.signature(kind).parameters.values()
-    spoken_for = says(kind, "get_config")  # then what it leaves out is meant to be the default
+    # Then what it leaves out is meant to be the default.
+    spoken_for = says(kind, "get_config") or NOTED in layer.__dict__
     missing = [
         p.name
         for p in parameters

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, SupportsIndex
 import numpy as np
 
 from .. import _holdfast, nest
+from .._names.boundary import is_ours
 from .._tensors import registry
 from .._tensors.dtypes import DType, as_dtype
 from .._tensors.shape import as_shape
@@ -23,6 +24,7 @@ from . import checkpoint_names, declared
 from .copies import parts_of
 from .input_spec import check_inputs
 from .names import checked_name
+from .own_arguments import config_of_arguments, gets_config, note_arguments
 from .stateless import StatelessLayer
 from .weights import HasWeights
 
@@ -63,6 +65,20 @@ def takes_training(call: Any) -> bool:
     return "training" in names or any_name
 
 
+@functools.lru_cache(maxsize=1024)
+def _default_of(function: Any, name: str) -> bool:
+    try:
+        parameter = inspect.signature(function).parameters.get(name)
+    except (TypeError, ValueError):
+        return False
+    return parameter is not None and parameter.default is not parameter.empty
+
+
+def _has_default(call: Any, name: str) -> bool:
+    """Whether a method says itself what a parameter is that nobody gives."""
+    return _default_of(getattr(call, "__func__", call), name)
+
+
 def _as_traced(call: Any) -> Any:
     """A `call` whose own statements a trace sees."""
     if not _holdfast.is_tracing():
@@ -101,7 +117,7 @@ def _call_from_cpp(
         args: tuple[Any, ...] = ()
     else:
         args = (inputs,)
-    if takes_training(call):
+    if takes_training(call) and (training is not None or not _has_default(call, "training")):
         kwargs["training"] = training
     if mask is not None and takes(call, "mask"):
         kwargs["mask"] = mask
@@ -160,7 +176,7 @@ def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any
     wants = takes_training(call)
 
     def run(training: bool | None) -> Any:
-        if wants:
+        if wants and (training is not None or not _has_default(call, "training")):
             return call(*args, training=training, **kwargs)
         return call(*args, **kwargs)
 
@@ -185,6 +201,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
     _registered_name: ClassVar[str | None] = None
     input_spec: Any = None  # an `InputSpec`, or several, that a class sets for its inputs
     _supports_masking: bool | None = None
+    _config_is_arguments: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -209,16 +226,30 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         )
         declared.configure(self, {"by_position": 0, "options": _COMMON}, (), options)
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """A layer that remembers what it is made with, where its class says no config."""
+        made = super().__new__(cls, *args, **kwargs)
+        if cls._config_is_arguments:
+            note_arguments(made, args, kwargs)
+        return made
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._registered_name = None  # a class is registered for itself
+        if not is_ours(cls) and gets_config(cls):
+            cls.get_config = config_of_arguments  # type: ignore[method-assign]
+        found = inspect.getattr_static(cls, "get_config", None)
+        cls._config_is_arguments = found is config_of_arguments
 
     def _prepare_options(
         self, options: dict[str, Any], own: frozenset[str] = frozenset()
     ) -> dict[str, Any]:
         """What every layer takes besides its `own` options, in today's words and in older ones."""
         kind = type(self).__name__
-        out = dict(options)
+        out = {
+            key: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+            for key, value in options.items()
+        }
         out["name"] = checked_name(out.get("name"), type(self))
         if out.get("dtype") is not None:
             out["dtype"] = policy_name(out["dtype"])

@@ -18,6 +18,7 @@ __all__ = ["Model"]
 
 # What the config of a graph of layers has, beside its name.
 _GRAPH = {"layers", "input_layers", "output_layers"}
+_COMMON = {"name", "trainable", "dtype"}
 
 
 class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateTree, Layer):  # type: ignore[misc]
@@ -127,10 +128,12 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         with CustomObjectScope(custom_objects or {}):
             if not _GRAPH <= config.keys():
                 return super().from_config(config)
-            made = _holdfast.make_object({"class_name": "Functional", "config": config})
+            graph = {key: value for key, value in config.items() if key in _GRAPH | _COMMON}
+            made = _holdfast.make_object({"class_name": "Functional", "config": graph})
         if cls is Model:
             return made  # type: ignore[no-any-return]
-        options = {key: config[key] for key in ("name", "trainable") if key in config}
+        # What else a class has put into its config is an argument of its own.
+        options = {key: value for key, value in config.items() if key not in _GRAPH | {"dtype"}}
         return cls(inputs=made.input, outputs=made.output, **options)
 
     def _checkpoint_children(self) -> dict[str, Any]:

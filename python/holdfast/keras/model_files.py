@@ -190,11 +190,13 @@ def _saved_parts(holder: Any) -> list[tuple[str, Any]]:
     return [(name, _plain(v)) for name, v in holder.__dict__.items() if name not in skipped]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, around: tuple[int, ...] = ()) -> Any:
+    """The value with lists for containers; a list that holds itself is not in it again."""
+    inside = (*around, id(value))
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(one, inside) for one in value if id(one) not in inside]
     return value
 
 

@@ -86,6 +86,11 @@ class _Shared:
     generator: SeedGenerator | None = None
 
 
+def begin_shared_stream_anew() -> None:
+    """Draws that are given no seed come from a new stream, as the global seed says."""
+    _Shared.generator = None
+
+
 def _pair(seed: Any) -> Any:
     """Two integers that a draw depends on."""
     if seed is None:
@@ -208,7 +213,7 @@ def binomial(
 
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
     """The parts along an axis in another order."""
-    from .ops import moveaxis
+    from .ops.shapes import moveaxis
     from .ops.values import tensor
 
     moved = moveaxis(tensor(x), axis, 0) if axis else tensor(x)

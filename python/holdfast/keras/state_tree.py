@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ..errors import fail
 
 __all__ = ["StateTree"]
@@ -74,7 +76,8 @@ class StateTree:
             if kind not in kept:
                 fail("E1104", f"a state tree has no `{kind}`", f"it has {', '.join(kept)}")
             here = {_path(variable): variable for variable in kept[kind]}
-            for path, value in _flat(tree):
+            for path, given in _flat(tree):
+                value = given if hasattr(given, "shape") else np.asarray(given)
                 if path not in here:
                     fail("E1104", f"the model has no `{path}` among its {kind}")
                 if not here[path].shape.is_compatible_with(value.shape):

@@ -12,6 +12,7 @@ from ..._tensors.dtypes import as_dtype
 from ..._tensors.registry import function
 from ...errors import fail
 from ..config import floatx
+from ..random import begin_shared_stream_anew
 
 __all__ = [
     "clear_session",
@@ -31,6 +32,7 @@ def set_random_seed(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     function("random.set_seed")(seed)
+    begin_shared_stream_anew()
 
 
 def clear_session(free_memory: bool = True) -> None:
