@@ -54,7 +54,7 @@ class Batch final : public DatasetObject {
 
  private:
   struct Together final : Cursor {
-    explicit Together(const Batch& s) : stage(&s), input(s.input().start()) {}
+    explicit Together(const Batch& s) : stage(&s), input(s.input().begin()) {}
     bool next(Nested& out) override {
       if (ended) return false;
       return input->rows() ? gathered(out) : collected(out);
@@ -184,7 +184,7 @@ class PaddedBatch final : public DatasetObject {
   }
 
   struct Together final : Cursor {
-    explicit Together(const PaddedBatch& s) : stage(&s), input(s.input().start()) {}
+    explicit Together(const PaddedBatch& s) : stage(&s), input(s.input().begin()) {}
     bool next(Nested& out) override {
       std::vector<Nested> elements;
       while (static_cast<int64_t>(elements.size()) < stage->size_ && !ended) {
@@ -241,7 +241,7 @@ class Unbatch final : public DatasetObject {
 
  private:
   struct Apart final : Cursor {
-    explicit Apart(const Unbatch& s) : stage(&s), input(s.input().start()) {}
+    explicit Apart(const Unbatch& s) : stage(&s), input(s.input().begin()) {}
     bool next(Nested& out) override {
       while (at == size) {
         check_stop();

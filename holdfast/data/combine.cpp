@@ -36,7 +36,7 @@ class Zip final : public DatasetObject {
 
   struct Together final : Cursor {
     explicit Together(const Zip& s) : stage(&s) {
-      for (const auto& in : s.inputs()) inputs.push_back(in->start());
+      for (const auto& in : s.inputs()) inputs.push_back(in->begin());
     }
     bool next(Nested& out) override {
       if (ended) return false;
@@ -83,7 +83,7 @@ class Enumerate final : public DatasetObject {
 
  private:
   struct Counting final : Cursor {
-    explicit Counting(const Enumerate& s) : input(s.input().start()), first(s.first_) {}
+    explicit Counting(const Enumerate& s) : input(s.input().begin()), first(s.first_) {}
     bool next(Nested& out) override {
       Nested element;
       if (!input->next(element)) return false;

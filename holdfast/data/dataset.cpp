@@ -49,7 +49,7 @@ class IteratorObject::Using {
 
 IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
     : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
-  position_->cursor = dataset_->start();
+  position_->cursor = dataset_->begin();
 }
 
 IteratorObject::~IteratorObject() = default;
@@ -75,7 +75,7 @@ bool IteratorObject::next(Nested& out) {
 std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
   Saving to;
-  to.text("holdfast data 1");
+  to.text("holdfast data 2");
   to.text(dataset_->chain());
   to.text(dataset_->spec().text());
   to.number(position_->ended);
@@ -86,7 +86,7 @@ std::string IteratorObject::save() const {
 void IteratorObject::restore(std::string_view bytes) {
   Using alone(*position_, "restored");
   Restoring from(bytes);
-  if (from.text() != "holdfast data 1") Restoring::refuse("it is of another kind");
+  if (from.text() != "holdfast data 2") Restoring::refuse("it is of another kind");
   if (std::string chain = from.text(); chain != dataset_->chain())
     Restoring::refuse(
         cat("it was saved from the stages ", chain, ", these are ", dataset_->chain()));
@@ -97,7 +97,7 @@ void IteratorObject::restore(std::string_view bytes) {
   if (!ended) {
     Lifted lifted;
     DeviceScope host(cpu());
-    cursor = dataset_->start();
+    cursor = dataset_->begin();
     cursor->restore(from);
   }
   if (!from.done()) Restoring::refuse("there is more in it than belongs there");

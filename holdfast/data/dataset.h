@@ -40,14 +40,61 @@ struct PaddedBatchOptions {
 struct RangeOptions {
   DType dtype = int64;
 };
+/// How many elements a stage works on at once, on threads of its own.
+struct ParallelOptions {
+  int64_t num_parallel_calls = 0;  // 0: one after the other, on the caller's thread; kAutotune
+  /// In the order of the input. Else in the order in which they are done.
+  bool deterministic = true;
+};
 struct MapOptions {
   /// The function is traced once, for elements of the dataset's spec, and runs as a graph. Not
   /// traced, it is plain code that is called for each element.
   bool traced = true;
+  int64_t num_parallel_calls = 0;
+  bool deterministic = true;
+  ParallelOptions parallel() const {
+    return {.num_parallel_calls = num_parallel_calls, .deterministic = deterministic};
+  }
 };
 struct InterleaveOptions {
   int64_t cycle_length = kAutotune;  // of how many datasets elements are taken in turn
   int64_t block_length = 1;          // how many of each
+  int64_t num_parallel_calls = 0;
+  bool deterministic = true;
+};
+struct WindowOptions {
+  int64_t shift = 0;   // from the begin of a window to that of the next; 0: the window's size
+  int64_t stride = 1;  // from an element of a window to its next
+  bool drop_remainder = false;
+};
+struct GroupOptions {
+  int64_t window_size = 0;  // so many elements of a key are a window
+  /// Says that of each key, in place of `window_size`.
+  Callback<int64_t(int64_t key)> window_size_of = nullptr;
+};
+struct BucketOptions {
+  std::vector<int64_t> boundaries;   // lengths at which the next bucket begins
+  std::vector<int64_t> batch_sizes;  // of each bucket: one more than there are boundaries
+  PaddedBatchOptions padding = {};
+  bool pad_to_bucket_boundary = false;  // in place of the longest element of a batch
+  bool no_padding = false;
+};
+struct RandomOptions {
+  std::optional<int64_t> seed = {};
+  bool rerandomize_each_iteration = false;
+};
+struct ChooseOptions {
+  bool stop_on_empty_dataset = true;  // else those that have elements left go on
+};
+struct SampleOptions {
+  std::vector<double> weights = {};  // how often each is chosen; none: all alike
+  std::optional<int64_t> seed = {};
+  bool stop_on_empty_dataset = false;
+  bool rerandomize_each_iteration = false;
+};
+struct ListFilesOptions {
+  bool shuffle = true;
+  std::optional<int64_t> seed = {};
 };
 
 class Iterator;
@@ -85,6 +132,36 @@ class HOLDFAST_API Dataset {
   static Dataset from_generator(const ElementSpec& spec, F f, const Line& at = Line::current()) {
     mark_caller(at);
     return generated(spec, make_ref<detail::CopiedGenerator<F>>(std::move(f)));
+  }
+  /// Random numbers of 32 bits without end, as int64: TensorFlow's for the seed.
+  static Dataset random(const RandomOptions& o = {}, const Line& at = Line::current()) {
+    mark_caller(at);
+    return of_random(o);
+  }
+  /// The next element of that one of the datasets whose number `choices` gives, in turn.
+  static Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const Dataset& choices,
+                                      const ChooseOptions& o = {},
+                                      const Line& at = Line::current()) {
+    mark_caller(at);
+    return chosen(datasets, choices, o);
+  }
+  /// The next element of a dataset that is drawn at random.
+  static Dataset sample_from_datasets(const std::vector<Dataset>& datasets,
+                                      const SampleOptions& o = {},
+                                      const Line& at = Line::current()) {
+    mark_caller(at);
+    return sampled(datasets, o);
+  }
+  /// The names of the files that patterns stand for: `data/*.txt`.
+  static Dataset list_files(const std::vector<std::string>& patterns,
+                            const ListFilesOptions& o = {}, const Line& at = Line::current()) {
+    mark_caller(at);
+    return listed(patterns, o);
+  }
+  /// What `save` wrote into a folder.
+  static Dataset load(const std::string& path, const Line& at = Line::current()) {
+    mark_caller(at);
+    return loaded(path);
   }
   /// Elements of several datasets side by side, until one of them ends.
   static Dataset zip(const std::vector<Dataset>& datasets, const Line& at = Line::current()) {
@@ -129,6 +206,70 @@ class HOLDFAST_API Dataset {
     return interleaved(
         [f = std::move(f)](const Nested& element) mutable { return detail::call_with(f, element); },
         o);
+  }
+  /// Datasets of `size` elements each, one for each tensor of an element.
+  Dataset window(int64_t size, const WindowOptions& o = {},
+                 const Line& at = Line::current()) const {
+    mark_caller(at);
+    return windowed(size, o);
+  }
+  /// Elements of one key, which `key` gives as an int64 scalar, are collected; of each window of
+  /// them `reduce(Tensor key, Dataset window)` makes a dataset, whose elements come out.
+  template <class K, class R>
+  Dataset group_by_window(K key, R reduce, const GroupOptions& o,
+                          const Line& at = Line::current()) const {
+    mark_caller(at);
+    return grouped(key_function(detail::element_code(std::move(key)), "group_by_window"),
+                   std::move(reduce), o);
+  }
+  /// Batches of elements of similar length, which a function gives as an integer scalar.
+  template <class F>
+  Dataset bucket_by_sequence_length(F length, const BucketOptions& o,
+                                    const Line& at = Line::current()) const {
+    mark_caller(at);
+    return bucketed(
+        key_function(detail::element_code(std::move(length)), "bucket_by_sequence_length"), o);
+  }
+  /// `f(state, element)` gives a pair of the next state and what comes out.
+  template <class F>
+  Dataset scan(const Nested& initial_state, F f, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return scanned(initial_state, detail::element_code(std::move(f)));
+  }
+  /// The elements that did not come before.
+  Dataset unique(const Line& at = Line::current()) const {
+    mark_caller(at);
+    return made_unique();
+  }
+  /// Batches of other sizes, which follow one another in turn.
+  Dataset rebatch(const std::vector<int64_t>& batch_sizes, const BatchOptions& o = {},
+                  const Line& at = Line::current()) const {
+    mark_caller(at);
+    return rebatched(batch_sizes, o);
+  }
+  /// Leaves out elements that end in an error.
+  Dataset ignore_errors(bool log_warning = false, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return without_errors(log_warning);
+  }
+  /// Throws where there are not as many elements as this.
+  Dataset assert_cardinality(int64_t expected, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return with_cardinality(expected);
+  }
+  /// Writes the elements into a folder, for `load`.
+  void save(const std::string& path, const Line& at = Line::current()) const {
+    mark_caller(at);
+    write_to(path);
+  }
+  /// Keeps the elements of the first whole iteration in a file, for this and later programs.
+  Dataset cache(const std::string& file, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return kept_in(file, "cache");
+  }
+  Dataset snapshot(const std::string& path, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return kept_in(path, "snapshot");
   }
   /// In TensorFlow's random order for the seed: each element is drawn from a buffer of this size.
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& o = {},
@@ -184,6 +325,11 @@ class HOLDFAST_API Dataset {
     mark_caller(at);
     return cached();
   }
+  /// The elements on a device.
+  Dataset to_device(Device* device, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return placed(device);
+  }
   /// A thread of its own makes elements ahead of time.
   Dataset prefetch(int64_t buffer_size = kAutotune, const Line& at = Line::current()) const {
     mark_caller(at);
@@ -204,14 +350,37 @@ class HOLDFAST_API Dataset {
   // What the templates and other languages hand over.
   static Dataset generated(const ElementSpec& spec, Ref<GeneratorSource> source);
   Dataset mapped(detail::ElementCode f, const MapOptions&) const;
-  Dataset mapped(Ref<ElementFunction> f) const;
+  Dataset mapped(Ref<ElementFunction> f, const ParallelOptions& = {}) const;
   Dataset filtered(detail::ElementCode f, const MapOptions&, bool until_first) const;
   Dataset filtered(Ref<ElementFunction> f, bool until_first) const;
   using Maker = Callback<Dataset(const Nested&)>;
   Dataset interleaved(Maker f, const InterleaveOptions&, Ref<Object> held = nullptr,
                       const ElementSpec* gives = nullptr) const;
+  using Reducer = Callback<Dataset(const Tensor& key, const Dataset& window)>;
+  Dataset grouped(Ref<ElementFunction> key, Reducer reduce, const GroupOptions&,
+                  Ref<Object> held = nullptr, const ElementSpec* gives = nullptr) const;
+  Dataset bucketed(Ref<ElementFunction> length, const BucketOptions&) const;
+  /// `f` takes a tuple of a state and an element, and gives one of a state and an element.
+  Dataset scanned(const Nested& initial_state, Ref<ElementFunction> f) const;
+  Dataset kept_in(const std::string& path, const char* stage) const;
+  /// What the stages are, and how long each takes for an element: a fresh iteration is measured
+  /// for as many seconds, or until it ends.
+  std::string explain(double seconds = 1) const;
 
  private:
+  Ref<ElementFunction> key_function(detail::ElementCode f, const char* stage) const;
+  static Dataset of_random(const RandomOptions&);
+  static Dataset chosen(const std::vector<Dataset>&, const Dataset& choices, const ChooseOptions&);
+  static Dataset sampled(const std::vector<Dataset>&, const SampleOptions&);
+  static Dataset listed(const std::vector<std::string>& patterns, const ListFilesOptions&);
+  static Dataset loaded(const std::string& path);
+  Dataset windowed(int64_t size, const WindowOptions& o) const;
+  Dataset scanned(const Nested& initial_state, detail::ElementCode f) const;
+  Dataset made_unique() const;
+  Dataset rebatched(const std::vector<int64_t>& sizes, const BatchOptions& o) const;
+  Dataset without_errors(bool log_warning) const;
+  Dataset with_cardinality(int64_t expected) const;
+  void write_to(const std::string& path) const;
   static Dataset of_element(const Nested& element);
   static Dataset of_slices(const Nested& tensors);
   static Dataset of_range(int64_t start, int64_t stop, int64_t step, const RangeOptions& o);
@@ -228,6 +397,7 @@ class HOLDFAST_API Dataset {
   Dataset concatenated(const Dataset& other) const;
   Dataset enumerated(int64_t start) const;
   Dataset cached() const;
+  Dataset placed(Device* device) const;
   Dataset prefetched(int64_t buffer_size) const;
 
   Ref<DatasetObject> object_;

@@ -1,6 +1,7 @@
 #include "holdfast/data/loop.h"
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/op/op.h"
 
 namespace holdfast::data {
@@ -145,6 +146,7 @@ Tensor advance_loop(const Tensor& position) {
 }
 
 Nested loop_element(const Tensor& position, const ElementSpec& spec) {
+  refuse_datasets(spec, "a loop of a graph");
   Tensors out;
   apply(element_op.def(), std::span(&position, 1), {Arg(Ref<RefCounted>(make_ref<Spec>(spec)))},
         out);
@@ -152,6 +154,7 @@ Nested loop_element(const Tensor& position, const ElementSpec& spec) {
 }
 
 Nested next_element(const Tensor& position, const ElementSpec& spec) {
+  refuse_datasets(spec, "an iterator in a graph");
   Tensors out;
   apply(get_next_op.def(), std::span(&position, 1), {Arg(Ref<RefCounted>(make_ref<Spec>(spec)))},
         out);

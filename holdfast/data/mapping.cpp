@@ -1,10 +1,12 @@
 // Stages that call a function with each element.
 #include <algorithm>
+#include <exception>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
-#include "holdfast/data/dataset.h"
+#include "holdfast/data/ahead.h"
 #include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast::data {
@@ -24,7 +26,7 @@ class Map final : public DatasetObject {
 
  private:
   struct Each final : Cursor {
-    explicit Each(const Map& s) : stage(&s), input(s.input().start()) {}
+    explicit Each(const Map& s) : stage(&s), input(s.input().begin()) {}
     bool next(Nested& out) override {
       Nested element;
       if (!input->next(element)) return false;
@@ -71,7 +73,7 @@ class Filter final : public DatasetObject {
     return truth.item<bool>();
   }
   struct Chosen final : Cursor {
-    explicit Chosen(const Filter& s) : stage(&s), input(s.input().start()) {}
+    explicit Chosen(const Filter& s) : stage(&s), input(s.input().begin()) {}
     bool next(Nested& out) override {
       while (!ended) {
         check_stop();
@@ -105,11 +107,12 @@ class Filter final : public DatasetObject {
 class Interleave final : public DatasetObject {
  public:
   Interleave(const Ref<DatasetObject>& input, const ElementSpec& gives, Dataset::Maker make,
-             int64_t cycle, int64_t block, Ref<Object> held)
+             int64_t cycle, const InterleaveOptions& o, Ref<Object> held)
       : DatasetObject(gives, {input}),
         make_(std::move(make)),
         cycle_(cycle),
-        block_(block),
+        block_(o.block_length),
+        threads_(threads_for(o.num_parallel_calls, "interleave")),
         held_(std::move(held)) {}
   const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
   int64_t cardinality() const override {
@@ -125,15 +128,19 @@ class Interleave final : public DatasetObject {
   struct Part {
     Nested of;  // the element that it was made of
     Owned<Cursor> cursor;
+    int64_t given = 0;
+    std::exception_ptr error;  // in place of a cursor, for the turn in which it would be made
   };
   struct Turns final : Cursor {
     explicit Turns(const Interleave& s)
-        : stage(&s), input(s.input().start()), parts(static_cast<size_t>(s.cycle_)) {}
+        : stage(&s), input(s.input().begin()), parts(static_cast<size_t>(s.cycle_)) {}
 
     bool next(Nested& out) override {
+      if (at == 0) open_ahead();
       for (size_t idle = 0; idle <= parts.size();) {
         check_stop();
         Part& part = parts[turn];
+        if (part.error) std::rethrow_exception(std::exchange(part.error, nullptr));
         if (!part.cursor && !ended) open(part);
         if (!part.cursor) {  // nothing is left for this place
           ++idle;
@@ -141,6 +148,7 @@ class Interleave final : public DatasetObject {
           continue;
         }
         if (part.cursor->next(out)) {
+          ++part.given;
           if (++in_block == stage->block_) move_on();
           return true;
         }
@@ -154,6 +162,15 @@ class Interleave final : public DatasetObject {
       in_block = 0;
       turn = (turn + 1) % parts.size();
     }
+    // Those that have threads work from the beginning on.
+    void open_ahead() {
+      for (size_t i = 0; i < std::min(parts.size(), stage->threads()) && !ended; ++i) try {
+          open(parts[i]);
+        } catch (...) {
+          parts[i].error = std::current_exception();
+          return;  // the next element is for this place again
+        }
+    }
     void open(Part& part) {
       Nested element;
       if (!input->next(element)) {
@@ -161,15 +178,18 @@ class Interleave final : public DatasetObject {
         return;
       }
       int64_t number = at++;
-      part.cursor = at_stage(*stage, number, [&] { return made(element); });
+      part.cursor = at_stage(*stage, number, [&] { return made(element, part); });
       part.of = std::move(element);
+      part.cursor->begin_ahead();
     }
-    Owned<Cursor> made(const Nested& element) const {
+    Owned<Cursor> made(const Nested& element, const Part& place) const {
       Dataset d = stage->make_(element);
       if (!stage->spec().joined(d.element_spec()))
         fail(Code::E1101, cat("the function of `", stage->name(), "` made a dataset of ",
                               d.element_spec().text(), ", expected ", stage->spec().text()));
-      return d.object()->start();
+      Owned<Cursor> cursor = d.object()->begin();
+      if (static_cast<size_t>(&place - parts.data()) >= stage->threads()) return cursor;
+      return run_ahead(std::move(cursor), std::max<int64_t>(2, stage->block_));
     }
     void save(Saving& to) const override {
       to.number(at);
@@ -177,10 +197,13 @@ class Interleave final : public DatasetObject {
       to.number(static_cast<int64_t>(turn));
       to.number(in_block);
       for (const Part& part : parts) {
+        if (part.error) std::rethrow_exception(part.error);
         to.number(static_cast<bool>(part.cursor));
         if (!part.cursor) continue;
         to.element(part.of);
-        part.cursor->save(to);
+        to.number(part.given);
+        // Datasets in an element are saved by what they give: there is no position in one.
+        if (!holds_datasets(part.of)) part.cursor->save(to);
       }
       input->save(to);
     }
@@ -193,8 +216,15 @@ class Interleave final : public DatasetObject {
       for (Part& part : parts) {
         if (!from.number()) continue;
         part.of = from.element();
-        part.cursor = made(part.of);
-        part.cursor->restore(from);
+        part.cursor = made(part.of, part);
+        int64_t given = from.number();
+        if (!holds_datasets(part.of)) {
+          part.cursor->restore(from);
+          part.given = given;
+        }
+        for (Nested skipped; part.given < given; ++part.given)
+          if (!part.cursor->next(skipped))
+            Restoring::refuse("a dataset gives fewer elements than before");
       }
       input->restore(from);
     }
@@ -205,10 +235,18 @@ class Interleave final : public DatasetObject {
     int64_t in_block = 0, at = 0;
     bool ended = false;
   };
+  size_t threads() const { return static_cast<size_t>(threads_); }
   const Dataset::Maker make_;
-  const int64_t cycle_, block_;
+  const int64_t cycle_, block_, threads_;
   const Ref<Object> held_;
 };
+
+Dataset with_function(const Dataset& input, Ref<ElementFunction> f, const ElementSpec& gives,
+                      const ParallelOptions& o) {
+  int64_t threads = threads_for(o.num_parallel_calls, "map");
+  if (threads == 0) return Dataset(make_ref<Map>(input.object(), std::move(f), gives));
+  return parallel_map(input, std::move(f), gives, o);
+}
 
 Ref<ElementFunction> function_of(detail::ElementCode f, const MapOptions& o,
                                  const ElementSpec& takes, const char* name) {
@@ -219,19 +257,20 @@ Ref<ElementFunction> function_of(detail::ElementCode f, const MapOptions& o,
 }  // namespace
 
 Dataset Dataset::mapped(detail::ElementCode f, const MapOptions& o) const {
-  if (o.traced && !probing()) return mapped(function_of(std::move(f), o, element_spec(), "map"));
+  if (o.traced && !probing())
+    return mapped(function_of(std::move(f), o, element_spec(), "map"), o.parallel());
   // Plain code tells what it gives by what it does with an element of the right kind.
   detail::ElementCode code = f;
   ElementSpec gives = spec_of_made(
       [&](const Nested& element) { return ElementSpec::of(code(element)); }, element_spec(), "map");
   if (probing()) return promised(gives);
-  return Dataset(make_ref<Map>(object_, plain_function(std::move(f)), gives));
+  return with_function(*this, plain_function(std::move(f)), gives, o.parallel());
 }
 
-Dataset Dataset::mapped(Ref<ElementFunction> f) const {
+Dataset Dataset::mapped(Ref<ElementFunction> f, const ParallelOptions& o) const {
   std::optional<ElementSpec> gives = f->gives();
   if (!gives) bug("a function of elements that does not say what it gives");
-  return Dataset(make_ref<Map>(object_, std::move(f), *gives));
+  return with_function(*this, std::move(f), *gives, o);
 }
 
 Dataset Dataset::filtered(detail::ElementCode f, const MapOptions& o, bool until_first) const {
@@ -267,8 +306,7 @@ Dataset Dataset::interleaved(Maker f, const InterleaveOptions& o, Ref<Object> he
       gives ? *gives
             : spec_of_made([&](const Nested& element) { return f(element).element_spec(); },
                            element_spec(), cycle == 1 ? "flat_map" : "interleave");
-  return Dataset(
-      make_ref<Interleave>(object_, spec, std::move(f), cycle, o.block_length, std::move(held)));
+  return Dataset(make_ref<Interleave>(object_, spec, std::move(f), cycle, o, std::move(held)));
 }
 
 }  // namespace holdfast::data

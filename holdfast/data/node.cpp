@@ -6,6 +6,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/interrupt.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/measure.h"
 #include "holdfast/data/worker.h"
 
 namespace holdfast::data {
@@ -20,6 +21,7 @@ namespace {
 constexpr int kDeepest = 4000;
 
 std::atomic<AddNote> g_note{nullptr};
+std::atomic<StopJudge> g_stops{nullptr};
 
 }  // namespace
 
@@ -35,6 +37,8 @@ DatasetObject::DatasetObject(ElementSpec spec, std::vector<Ref<DatasetObject>> i
                      "stages says in many")});
 }
 
+Owned<Cursor> DatasetObject::begin() const { return measured(*this, start()); }
+
 std::string DatasetObject::chain() const {
   std::string out = name();
   if (inputs_.empty()) return out;
@@ -49,6 +53,13 @@ void check_stop() {
 }
 
 void set_exception_note(AddNote add) { g_note = add; }
+
+void set_stop_judge(StopJudge stops) { g_stops = stops; }
+
+bool stops_the_program() {
+  auto stops = g_stops.load();
+  return stops && stops(std::current_exception());
+}
 
 void rethrow_from(const DatasetObject& stage, int64_t element) {
   Loc line = locate(stage.made());

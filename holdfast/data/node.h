@@ -18,6 +18,13 @@ namespace holdfast::data {
 /// How many elements there are, where that is no number.
 inline constexpr int64_t kInfinite = -1, kUnknownCardinality = -2;
 
+/// How busy a stage is that works ahead or keeps elements, for who asks how a pipeline runs.
+struct Load {
+  int64_t threads = 0;
+  int64_t ready = 0, most = 0;  // elements in its buffer, and how many it holds
+  int64_t busy = 0;             // nanoseconds for which its threads called a function
+};
+
 /// Where one iteration of a node stands. One thread at a time uses it.
 class HOLDFAST_API Cursor {
  public:
@@ -31,6 +38,9 @@ class HOLDFAST_API Cursor {
   virtual const Rows* rows() const { return nullptr; }
   /// The number of the next element, in place of the element itself.
   virtual bool next_row(int64_t& row);
+  virtual Load load() const { return {}; }
+  /// Begins to work, where it has a thread that otherwise waits until the first element is wanted.
+  virtual void begin_ahead() {}
   virtual void save(Saving& to) const = 0;
   /// Takes the position that was saved. This cursor is fresh.
   virtual void restore(Restoring& from) = 0;
@@ -50,6 +60,8 @@ class HOLDFAST_API DatasetObject : public Object {
   /// How many elements an iteration gives.
   virtual int64_t cardinality() const = 0;
   virtual Owned<Cursor> start() const = 0;
+  /// How stages begin an iteration of those before them: `start`, measured where somebody asked.
+  Owned<Cursor> begin() const;
 
   const ElementSpec& spec() const { return spec_; }
   const std::vector<Ref<DatasetObject>>& inputs() const { return inputs_; }
@@ -100,6 +112,13 @@ HOLDFAST_API void check_stop();
 /// C++ runtime than ours does not see what we handle.
 using AddNote = void (*)(const std::exception_ptr& to, const std::string& note);
 HOLDFAST_API void set_exception_note(AddNote add);
+
+/// How a language tells whether an exception of its own is to stop the program (Ctrl-C), and is no
+/// mistake of an element. It is handed over likewise.
+using StopJudge = bool (*)(const std::exception_ptr& e);
+HOLDFAST_API void set_stop_judge(StopJudge stops);
+/// Asks that of the exception that is being handled.
+bool stops_the_program();
 
 /// The stages that are at work, for errors: adds to what `f` throws which element of which stage it
 /// was, and the line that made the stage.

@@ -1,11 +1,8 @@
 // Stages that choose elements, or change their order: numbers of rows pass through them.
-#include <mutex>
-
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
-#include "holdfast/ops/random/philox.h"
-#include "holdfast/ops/random/streams.h"
+#include "holdfast/data/draws.h"
 
 namespace holdfast::data {
 namespace {
@@ -41,7 +38,7 @@ class Take final : public DatasetObject {
 
  private:
   struct First final : Passing<First> {
-    explicit First(const Take& s) : Passing(s.input().start()), left(s.count_) {}
+    explicit First(const Take& s) : Passing(s.input().begin()), left(s.count_) {}
     template <class Get>
     bool step(Get get) {
       if (left == 0) return false;
@@ -75,7 +72,7 @@ class Skip final : public DatasetObject {
 
  private:
   struct Rest final : Passing<Rest> {
-    explicit Rest(const Skip& s) : Passing(s.input().start()), left(s.count_) {}
+    explicit Rest(const Skip& s) : Passing(s.input().begin()), left(s.count_) {}
     template <class Get>
     bool step(Get get) {
       if (left < 0) return false;
@@ -111,7 +108,7 @@ class Shard final : public DatasetObject {
 
  private:
   struct Some final : Passing<Some> {
-    explicit Some(const Shard& s) : Passing(s.input().start()), shards(s.shards_), skip(s.index_) {}
+    explicit Some(const Shard& s) : Passing(s.input().begin()), shards(s.shards_), skip(s.index_) {}
     template <class Get>
     bool step(Get get) {
       for (; skip > 0; --skip) {
@@ -152,7 +149,7 @@ class Repeat final : public DatasetObject {
 
  private:
   struct Again final : Passing<Again> {
-    explicit Again(const Repeat& s) : Passing(s.input().start()), stage(&s) {}
+    explicit Again(const Repeat& s) : Passing(s.input().begin()), stage(&s) {}
     template <class Get>
     bool step(Get get) {
       while (stage->count_ < 0 || turn < stage->count_) {
@@ -164,7 +161,7 @@ class Repeat final : public DatasetObject {
         // Without end, an input that gives nothing would be asked for ever.
         if (std::exchange(empty, true) && stage->count_ < 0) return false;
         ++turn;
-        if (stage->count_ < 0 || turn < stage->count_) input = stage->input().start();
+        if (stage->count_ < 0 || turn < stage->count_) input = stage->input().begin();
       }
       return false;
     }
@@ -185,71 +182,24 @@ class Repeat final : public DatasetObject {
   const int64_t count_;
 };
 
-/// Draws numbers of 32 bits, as TensorFlow does one by one.
-struct Draws {
-  Draws() = default;
-  Draws(int64_t seed, int64_t seed2) : philox(random::Philox::from_seeds(seed, seed2)) {}
-  uint32_t operator()() {
-    if (used == 4) {
-      block = philox();
-      used = 0;
-    }
-    ++count;
-    return block[static_cast<size_t>(used++)];
-  }
-  void skip(int64_t n) {
-    philox.skip(static_cast<uint64_t>(n / 4));
-    count += n / 4 * 4;
-    for (int64_t i = 0; i < n % 4; ++i) (*this)();
-  }
-  random::Philox philox;
-  random::Block block{};
-  int used = 4;
-  int64_t count = 0;  // so many so far
-};
-
 class Shuffle final : public DatasetObject {
  public:
-  Shuffle(const Ref<DatasetObject>& input, int64_t size, int64_t seed, int64_t seed2, bool anew)
-      : DatasetObject(input->spec(), {input}),
-        size_(size),
-        seed_(seed),
-        seed2_(seed2),
-        anew_(anew),
-        seeds_(seed, seed2) {}
+  Shuffle(const Ref<DatasetObject>& input, int64_t size, const SeedsOfStage& seeds)
+      : DatasetObject(input->spec(), {input}), size_(size), seeds_(seeds) {}
   const char* name() const override { return "shuffle"; }
   int64_t cardinality() const override { return input().cardinality(); }
   Owned<Cursor> start() const override {
-    Owned<Cursor> in = input().start();
+    Owned<Cursor> in = input().begin();
     if (in->rows()) return Owned<Cursor>(new Mixed<int64_t>(*this, std::move(in)));
     return Owned<Cursor>(new Mixed<Nested>(*this, std::move(in)));
   }
 
  private:
-  struct Seeds {
-    int64_t first, second;
-  };
-  Seeds next_seeds() const {
-    if (!anew_) return {seed_, seed2_};
-    std::lock_guard lock(mutex_);
-    int64_t first = seeds_(), second = seeds_();
-    return {first, second};
-  }
-  int64_t drawn() const {
-    std::lock_guard lock(mutex_);
-    return seeds_.count;
-  }
-  void set_drawn(int64_t count) const {
-    std::lock_guard lock(mutex_);
-    seeds_ = Draws(seed_, seed2_);
-    seeds_.skip(count);
-  }
-
   // The buffer is a ring: `begin` and `end` count the elements that left and came.
   template <class T>
   struct Mixed final : Cursor {
     Mixed(const Shuffle& s, Owned<Cursor> in)
-        : stage(&s), input(std::move(in)), seeds(s.next_seeds()), draw(seeds.first, seeds.second) {}
+        : stage(&s), input(std::move(in)), seeds(s.seeds_.next()), draw(seeds) {}
 
     bool next(Nested& out) override {
       T got;
@@ -268,6 +218,9 @@ class Shuffle final : public DatasetObject {
         return take(row);
     }
 
+    Load load() const override {
+      return {.ready = end - begin, .most = static_cast<int64_t>(buffer.size())};
+    }
     bool get(T& out) {
       if constexpr (std::is_same_v<T, Nested>)
         return input->next(out);
@@ -301,7 +254,7 @@ class Shuffle final : public DatasetObject {
     }
 
     void save(Saving& to) const override {
-      to.number(stage->drawn());
+      to.number(stage->seeds_.drawn());
       to.number(seeds.first);
       to.number(seeds.second);
       to.number(draw.count);
@@ -315,10 +268,10 @@ class Shuffle final : public DatasetObject {
       input->save(to);
     }
     void restore(Restoring& from) override {
-      stage->set_drawn(from.number());
+      stage->seeds_.set_drawn(from.number());
       seeds.first = from.number();
       seeds.second = from.number();
-      draw = Draws(seeds.first, seeds.second);
+      draw = Draws(seeds);
       int64_t so_far = from.number();
       if (so_far < 0) Restoring::refuse("it has drawn a negative number of times");
       draw.skip(so_far);
@@ -341,17 +294,15 @@ class Shuffle final : public DatasetObject {
 
     const Ref<const Shuffle> stage;
     Owned<Cursor> input;
-    Seeds seeds;
+    SeedPair seeds;
     Draws draw;
     std::vector<T> buffer;
     int64_t begin = 0, end = 0;
     bool ended = false;
   };
 
-  const int64_t size_, seed_, seed2_;  // a negative size: all of it
-  const bool anew_;
-  mutable std::mutex mutex_;
-  mutable Draws seeds_;  // of which each iteration takes two
+  const int64_t size_;  // negative: all of it
+  const SeedsOfStage seeds_;
 };
 
 class Concatenated final : public DatasetObject {
@@ -369,12 +320,12 @@ class Concatenated final : public DatasetObject {
 
  private:
   struct Both final : Cursor {
-    explicit Both(const Concatenated& s) : stage(&s), input(s.inputs()[0]->start()) {}
+    explicit Both(const Concatenated& s) : stage(&s), input(s.inputs()[0]->begin()) {}
     bool next(Nested& out) override {
       if (input->next(out)) return true;
       if (at == 1) return false;
       at = 1;
-      input = stage->inputs()[1]->start();
+      input = stage->inputs()[1]->begin();
       return input->next(out);
     }
     void save(Saving& to) const override {
@@ -384,7 +335,7 @@ class Concatenated final : public DatasetObject {
     void restore(Restoring& from) override {
       at = from.number();
       if (at < 0 || at > 1) Restoring::refuse("it is in a part that there is not");
-      if (at == 1) input = stage->inputs()[1]->start();
+      if (at == 1) input = stage->inputs()[1]->begin();
       input->restore(from);
     }
     const Ref<const Concatenated> stage;
@@ -412,14 +363,8 @@ Dataset Dataset::shuffled(int64_t buffer_size, const ShuffleOptions& o) const {
   if (buffer_size < 1 && buffer_size != kUnknownCardinality)
     fail(Code::E1103, cat("`buffer_size` of `shuffle` is ", buffer_size, ", expected 1 or more"),
          "each element is drawn from a buffer of that many");
-  random::GraphSeeds* graph = random::seed_scope().graph;
-  random::OpSeeds seeds = graph ? graph->op_seeds(o.seed) : random::seed_state().op_seeds(o.seed);
-  if (seeds.nondeterministic()) {
-    seeds.seed = static_cast<int64_t>(random::nondeterministic_bits());
-    seeds.seed2 = static_cast<int64_t>(random::nondeterministic_bits());
-  }
-  return Dataset(make_ref<Shuffle>(object_, buffer_size < 0 ? -1 : buffer_size, seeds.seed,
-                                   seeds.seed2, o.reshuffle_each_iteration));
+  return Dataset(make_ref<Shuffle>(object_, buffer_size < 0 ? -1 : buffer_size,
+                                   SeedsOfStage(o.seed, o.reshuffle_each_iteration)));
 }
 
 Dataset Dataset::concatenated(const Dataset& other) const {

@@ -5,10 +5,9 @@
 #include <mutex>
 
 #include "holdfast/base/diagnostic.h"
-#include "holdfast/base/interrupt.h"
-#include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
-#include "holdfast/data/dataset.h"
+#include "holdfast/data/ahead.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/data/worker.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
@@ -47,7 +46,7 @@ class Cache final : public DatasetObject {
       kept = stage->whole();
       if (kept) return;
       kept = make_ref<Elements>();
-      input = stage->input().start();
+      input = stage->input().begin();
     }
     bool next(Nested& out) override {
       if (!begun) begin();
@@ -82,7 +81,7 @@ class Cache final : public DatasetObject {
       for (int64_t i = 0; i < n; ++i) kept->all.push_back(from.element());
       if (at > kept->all.size()) Restoring::refuse("it is behind the end of the data");
       if (from.number()) {
-        input = stage->input().start();
+        input = stage->input().begin();
         input->restore(from);
       } else {
         stage->set_whole(kept);
@@ -153,111 +152,142 @@ struct Ahead final : RefCounted {
   }
 };
 
+struct Taking final : Cursor {
+  Taking(Owned<Cursor> input, int64_t most) : ahead(make_ref<Ahead>()) {
+    ahead->input = std::move(input);
+    ahead->most = static_cast<size_t>(most);
+  }
+  // The thread begins with the first element that is asked for.
+  void begin_ahead() override {
+    if (worker) return;
+    worker = make_owned<Worker>([a = ahead] { a->run(); }, [a = ahead] { a->wake(); });
+  }
+  bool next(Nested& out) override {
+    begin_ahead();
+    if (worker->elsewhere()) refuse_forked("prefetch");
+    Ahead::Item item;
+    if (!take(item)) return false;
+    if (item.error) std::rethrow_exception(item.error);
+    out = std::move(item.element);
+    return true;
+  }
+  bool take(Ahead::Item& item) {
+    std::unique_lock lock(ahead->mutex);
+    wait_patiently(lock, ahead->changed,
+                   [&] { return !ahead->ready.empty() || ahead->ended || ahead->stop; });
+    if (ahead->ready.empty() && !ahead->ended)
+      fail(Code::E1501, "an element was asked for while the process was ending");
+    if (ahead->ready.empty()) return false;
+    item = std::move(ahead->ready.front());
+    ahead->ready.pop_front();
+    ahead->changed.notify_all();
+    return true;
+  }
+  Load load() const override {
+    std::lock_guard lock(ahead->mutex);
+    return {.threads = 1,
+            .ready = static_cast<int64_t>(ahead->ready.size()),
+            .most = static_cast<int64_t>(ahead->most)};
+  }
+  /// Keeps the thread out of the input.
+  struct Pause {
+    explicit Pause(const Taking& t) : taking(t), lock(t.ahead->mutex) {
+      t.ahead->paused = true;
+      try {
+        wait_patiently(lock, t.ahead->changed, [&] { return !t.ahead->working; });
+      } catch (...) {
+        end();
+        throw;
+      }
+    }
+    ~Pause() { end(); }
+    void end() {
+      if (!lock.owns_lock()) lock.lock();
+      taking.ahead->paused = false;
+      taking.ahead->changed.notify_all();
+    }
+    const Taking& taking;
+    std::unique_lock<std::mutex> lock;
+  };
+  void save(Saving& to) const override {
+    if (worker && worker->elsewhere()) refuse_forked("prefetch");
+    Pause pause(*this);
+    to.number(ahead->ended);
+    to.number(static_cast<int64_t>(ahead->ready.size()));
+    for (const Ahead::Item& item : ahead->ready) {
+      if (item.error) std::rethrow_exception(item.error);
+      to.element(item.element);
+    }
+    if (!ahead->ended) ahead->input->save(to);
+  }
+  void restore(Restoring& from) override {
+    ahead->ended = from.number() != 0;
+    int64_t n = from.count();
+    for (int64_t i = 0; i < n; ++i) ahead->ready.push_back({from.element(), nullptr});
+    if (!ahead->ended) ahead->input->restore(from);
+  }
+  const Ref<Ahead> ahead;
+  Owned<Worker> worker;
+};
+
 class Prefetch final : public DatasetObject {
  public:
   Prefetch(const Ref<DatasetObject>& input, int64_t size)
       : DatasetObject(input->spec(), {input}), size_(size) {}
   const char* name() const override { return "prefetch"; }
   int64_t cardinality() const override { return input().cardinality(); }
-  Owned<Cursor> start() const override { return started<Prefetch, Taking>(*this); }
+  Owned<Cursor> start() const override { return run_ahead(input().begin(), size_); }
 
  private:
-  struct Taking final : Cursor {
-    explicit Taking(const Prefetch& s) : ahead(make_ref<Ahead>()) {
-      ahead->input = s.input().start();
-      ahead->most = static_cast<size_t>(s.size_);
-    }
-    // The thread begins with the first element that is asked for.
-    void begin() {
-      worker = make_owned<Worker>([a = ahead] { a->run(); }, [a = ahead] { a->wake(); });
-    }
-    bool next(Nested& out) override {
-      if (!worker) begin();
-      if (worker->elsewhere()) refuse_fork();
-      Ahead::Item item;
-      if (!take(item)) return false;
-      if (item.error) std::rethrow_exception(item.error);
-      out = std::move(item.element);
-      return true;
-    }
-    bool take(Ahead::Item& item) {
-      std::unique_lock lock(ahead->mutex);
-      wait(lock, [&] { return !ahead->ready.empty() || ahead->ended || ahead->stop; });
-      if (ahead->ready.empty() && !ahead->ended)
-        fail(Code::E1501, "an element was asked for while the process was ending");
-      if (ahead->ready.empty()) return false;
-      item = std::move(ahead->ready.front());
-      ahead->ready.pop_front();
-      ahead->changed.notify_all();
-      return true;
-    }
-    // Others get the language's lock meanwhile, and Ctrl-C its turn.
-    template <class Ready>
-    void wait(std::unique_lock<std::mutex>& lock, Ready ready) const {
-      if (ready()) return;
-      lock.unlock();
-      {
-        Waiting patiently;
-        for (bool done = false; !done;) {
-          lock.lock();
-          done = ahead->changed.wait_for(lock, std::chrono::milliseconds(50), ready);
-          lock.unlock();
-          if (!done) check_stop();
-        }
-      }
-      lock.lock();
-    }
-    [[noreturn]] static void refuse_fork() {
-      fail(Code::E1105, "an iterator over `prefetch` is used in a forked process",
-           "the thread that makes its elements stayed in the process that began to iterate",
-           {manual_fix("make the iterator in the forked process")});
-    }
-    /// Keeps the thread out of the input.
-    struct Pause {
-      explicit Pause(const Taking& t) : taking(t), lock(t.ahead->mutex) {
-        t.ahead->paused = true;
-        try {
-          t.wait(lock, [&] { return !t.ahead->working; });
-        } catch (...) {
-          end();
-          throw;
-        }
-      }
-      ~Pause() { end(); }
-      void end() {
-        if (!lock.owns_lock()) lock.lock();
-        taking.ahead->paused = false;
-        taking.ahead->changed.notify_all();
-      }
-      const Taking& taking;
-      std::unique_lock<std::mutex> lock;
-    };
-    void save(Saving& to) const override {
-      if (worker && worker->elsewhere()) refuse_fork();
-      Pause pause(*this);
-      to.number(ahead->ended);
-      to.number(static_cast<int64_t>(ahead->ready.size()));
-      for (const Ahead::Item& item : ahead->ready) {
-        if (item.error) std::rethrow_exception(item.error);
-        to.element(item.element);
-      }
-      if (!ahead->ended) ahead->input->save(to);
-    }
-    void restore(Restoring& from) override {
-      ahead->ended = from.number() != 0;
-      int64_t n = from.count();
-      for (int64_t i = 0; i < n; ++i) ahead->ready.push_back({from.element(), nullptr});
-      if (!ahead->ended) ahead->input->restore(from);
-    }
-    const Ref<Ahead> ahead;
-    Owned<Worker> worker;
-  };
   const int64_t size_;
+};
+
+class OnDevice final : public DatasetObject {
+ public:
+  OnDevice(const Ref<DatasetObject>& input, Device* device)
+      : DatasetObject(input->spec(), {input}), device_(device) {}
+  const char* name() const override { return "to_device"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  Owned<Cursor> start() const override { return started<OnDevice, Copying>(*this); }
+
+ private:
+  struct Copying final : Cursor {
+    explicit Copying(const OnDevice& s) : device(s.device_), input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      if (!input->next(out)) return false;
+      out = out.map([&](const Tensor& t) {
+        // Texts stay where they are: no device but the host holds them.
+        return t.dtype() == DType::kString ? t : copy_to(t, device);
+      });
+      return true;
+    }
+    void save(Saving& to) const override { input->save(to); }
+    void restore(Restoring& from) override { input->restore(from); }
+    Device* const device;
+    Owned<Cursor> input;
+  };
+  Device* const device_;
 };
 
 }  // namespace
 
+Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most) {
+  return Owned<Cursor>(new Taking(std::move(input), most));
+}
+
+void refuse_forked(const char* stage) {
+  fail(Code::E1105, cat("an iterator over `", stage, "` is used in a forked process"),
+       "the threads that make its elements stayed in the process that began to iterate",
+       {manual_fix("make the iterator in the forked process")});
+}
+
 Dataset Dataset::cached() const { return Dataset(make_ref<Cache>(object_)); }
+
+Dataset Dataset::placed(Device* device) const {
+  if (!device) fail(Code::E1104, "`to_device` was given no device");
+  refuse_datasets(element_spec(), "to_device");
+  return Dataset(make_ref<OnDevice>(object_, device));
+}
 
 Dataset Dataset::prefetched(int64_t buffer_size) const {
   if (buffer_size < 0 && buffer_size != kAutotune)

@@ -4,8 +4,8 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
-#include "holdfast/data/dataset.h"
 #include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random.h"
@@ -28,7 +28,8 @@ bool symbolic(const Nested& n) {
 }
 
 Nested on_host(const Nested& given) {
-  return given.map([](const Tensor& t) { return t.is_symbolic() ? t : copy_to(t, cpu()); });
+  return given.map(
+      [](const Tensor& t) { return t.is_symbolic() || dataset_in(t) ? t : copy_to(t, cpu()); });
 }
 
 class OneElement final : public DatasetObject {

@@ -2,6 +2,8 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast::data {
@@ -12,8 +14,17 @@ Tensor without_value(DType dtype, const Shape& shape) {
   return Tensor(make_ref<TensorRep>(dtype, shape, nullptr));
 }
 
+// The same for a tensor that has one; a dataset is known by what its elements are.
+Tensor without_value(const Tensor& t) {
+  if (DatasetObject* inner = dataset_in(t)) return component_of(promised(inner->spec()));
+  return without_value(t.dtype(), t.shape());
+}
+
 std::string text_of(const Nested& n) {
   if (n.is_none()) return "None";
+  if (n.is_tensor())
+    if (DatasetObject* inner = dataset_in(n.tensor()))
+      return cat("dataset(", inner->spec().text(), ")");
   if (n.is_tensor()) return type_text(n.tensor().dtype(), n.tensor().shape());
   std::string out;
   for (size_t i = 0; i < n.size(); ++i) {
@@ -48,7 +59,7 @@ ElementSpec ElementSpec::dict(const std::vector<std::pair<std::string, ElementSp
 
 ElementSpec ElementSpec::of(const Nested& element) {
   ElementSpec out;
-  out.form_ = element.map([](const Tensor& t) { return without_value(t.dtype(), t.shape()); });
+  out.form_ = element.map([](const Tensor& t) { return without_value(t); });
   return out;
 }
 
@@ -61,14 +72,16 @@ std::vector<ElementType> ElementSpec::leaves() const {
 }
 
 ElementSpec ElementSpec::with_leaves(const std::vector<ElementType>& types) const {
-  std::vector<Tensor> leaves;
-  for (const ElementType& t : types) leaves.push_back(without_value(t.dtype, t.shape));
+  std::vector<Tensor> leaves = form_.leaves();
+  for (size_t i = 0; i < types.size() && i < leaves.size(); ++i)
+    if (!dataset_in(leaves[i])) leaves[i] = without_value(types[i].dtype, types[i].shape);
   ElementSpec out;
   out.form_ = form_.with_leaves(leaves);
   return out;
 }
 
 ElementSpec ElementSpec::batched(int64_t size) const {
+  refuse_datasets(*this, "batch");
   std::vector<ElementType> types = leaves();
   for (ElementType& t : types) {
     if (!t.shape.has_rank()) continue;
@@ -92,18 +105,35 @@ std::optional<std::string> ElementSpec::mismatch(const Nested& element) const {
     return cat("it has the form ", element.form(), ", expected ", form_.form());
   std::vector<Tensor> got = element.leaves();
   std::vector<ElementType> want = leaves();
-  for (size_t i = 0; i < got.size(); ++i)
+  std::vector<Tensor> forms = form_.leaves();
+  for (size_t i = 0; i < got.size(); ++i) {
+    DatasetObject *inner = dataset_in(got[i]), *promise = dataset_in(forms[i]);
+    if (inner && promise && inner->spec().joined(promise->spec())) continue;
+    if (inner || promise)
+      return cat(got.size() > 1 ? cat("component ", i, " is ") : "it is ", text_of(got[i]),
+                 ", expected ", text_of(forms[i]));
     if (got[i].dtype() != want[i].dtype || !got[i].shape().compatible(want[i].shape))
       return cat(got.size() > 1 ? cat("component ", i, " is ") : "it is ",
                  type_text(got[i].dtype(), got[i].shape()), ", expected ",
                  type_text(want[i].dtype, want[i].shape));
+  }
   return std::nullopt;
 }
 
 std::optional<ElementSpec> ElementSpec::joined(const ElementSpec& other) const {
   if (form_.form() != other.form_.form()) return std::nullopt;
   std::vector<ElementType> a = leaves(), b = other.leaves();
+  std::vector<Tensor> mine = form_.leaves(), theirs = other.form_.leaves();
+  ElementSpec out = *this;
   for (size_t i = 0; i < a.size(); ++i) {
+    DatasetObject *inner = dataset_in(mine[i]), *also = dataset_in(theirs[i]);
+    if (inner || also) {
+      std::optional<ElementSpec> both;
+      if (inner && also) both = inner->spec().joined(also->spec());
+      if (!both) return std::nullopt;
+      mine[i] = component_of(promised(*both));
+      continue;
+    }
     if (a[i].dtype != b[i].dtype) return std::nullopt;
     Shape& shape = a[i].shape;
     if (shape.rank() != b[i].shape.rank()) {
@@ -113,7 +143,8 @@ std::optional<ElementSpec> ElementSpec::joined(const ElementSpec& other) const {
     for (int axis = 0; axis < shape.rank(); ++axis)
       if (shape[axis] != b[i].shape[axis]) shape.dims()[static_cast<size_t>(axis)] = kUnknown;
   }
-  return with_leaves(a);
+  out.form_ = form_.with_leaves(mine);
+  return out.with_leaves(a);
 }
 
 std::string ElementSpec::text() const { return text_of(form_); }

@@ -4,12 +4,28 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
 
 namespace holdfast::data {
 namespace {
 
-constexpr int kDeepest = 64;  // structures inside structures
+constexpr int kDeepest = 64;       // structures inside structures
+constexpr int64_t kDataset = 100;  // in place of a structure's kind
+
+// Writes a structure, and what `leaf` writes for each of its tensors.
+template <class Leaf>
+void write(Saving& to, const Nested& n, const Leaf& leaf) {
+  bool dataset = n.is_tensor() && dataset_in(n.tensor());
+  to.number(dataset ? kDataset : static_cast<int64_t>(n.kind()));
+  if (n.is_tensor()) return leaf(n.tensor());
+  to.number(static_cast<int64_t>(n.size()));
+  for (size_t i = 0; i < n.size(); ++i) {
+    if (n.is_dict()) to.text(n.key(i));
+    write(to, n[i], leaf);
+  }
+}
 
 }  // namespace
 
@@ -38,13 +54,25 @@ void Saving::tensor(const Tensor& given) {
 
 void Saving::element(const Nested& n) {
   bytes_ += 'e';
-  number(static_cast<int64_t>(n.kind()));
-  if (n.is_tensor()) return tensor(n.tensor());
-  number(static_cast<int64_t>(n.size()));
-  for (size_t i = 0; i < n.size(); ++i) {
-    if (n.is_dict()) text(n.key(i));
-    element(n[i]);
-  }
+  write(*this, n, [&](const Tensor& t) {
+    DatasetObject* inner = dataset_in(t);
+    if (!inner) return tensor(t);
+    std::vector<Nested> all = all_of(*inner);
+    spec(inner->spec());
+    number(static_cast<int64_t>(all.size()));
+    for (const Nested& one : all) element(one);
+  });
+}
+
+void Saving::spec(const ElementSpec& s) {
+  bytes_ += 'f';
+  write(*this, s.form(), [&](const Tensor& t) {
+    if (DatasetObject* inner = dataset_in(t)) return spec(inner->spec());
+    number(static_cast<int64_t>(t.dtype()));
+    number(t.shape().has_rank() ? t.shape().rank() : -1);
+    if (t.shape().has_rank())
+      for (int64_t d : t.shape()) number(d);
+  });
 }
 
 void Restoring::refuse(const std::string& why) {
@@ -113,19 +141,52 @@ Tensor Restoring::tensor() {
 Nested Restoring::element() { return element(0); }
 
 Nested Restoring::element(int depth) {
-  if (depth > kDeepest) refuse("a structure is too deep");
   tag('e');
+  return structure(depth, [&](int deeper, bool dataset) -> Nested {
+    if (!dataset) return tensor();
+    ElementSpec of = spec();
+    int64_t n = count();
+    std::vector<Nested> all;
+    for (int64_t i = 0; i < n; ++i) {
+      all.push_back(element(deeper));
+      if (auto wrong = of.mismatch(all.back())) refuse(cat("an element of a window: ", *wrong));
+    }
+    return component_of(of_elements(of, std::move(all)));
+  });
+}
+
+ElementSpec Restoring::spec() {
+  tag('f');
+  return ElementSpec::of(structure(0, [&](int, bool dataset) -> Nested {
+    if (dataset) return component_of(promised(spec()));
+    int64_t dtype = number(), rank = number();
+    if (dtype <= 0 || dtype > static_cast<int64_t>(DType::kVariant) || rank < -1 || rank > kMaxRank)
+      refuse("a spec has a dtype or a rank that there is not");
+    Dims dims;
+    for (int64_t i = 0; i < rank; ++i) {
+      dims.push_back(number());
+      if (dims.back() < kUnknown) refuse("a spec has a negative size");
+    }
+    Shape shape = rank < 0 ? Shape::unknown() : Shape(std::move(dims));
+    return ElementSpec(static_cast<DType>(dtype), shape).form();
+  }));
+}
+
+template <class Leaf>
+Nested Restoring::structure(int depth, const Leaf& leaf) {
+  if (depth > kDeepest) refuse("a structure is too deep");
   int64_t kind = number();
-  if (kind == static_cast<int64_t>(Nested::Kind::kTensor)) return tensor();
+  if (kind == static_cast<int64_t>(Nested::Kind::kTensor)) return leaf(depth + 1, false);
+  if (kind == kDataset) return leaf(depth + 1, true);
   int64_t n = count();
   std::vector<Nested::Entry> entries;
   std::vector<Nested> items;
   for (int64_t i = 0; i < n; ++i)
     if (kind == static_cast<int64_t>(Nested::Kind::kDict)) {
       std::string key = text();
-      entries.emplace_back(std::move(key), element(depth + 1));
+      entries.emplace_back(std::move(key), structure(depth + 1, leaf));
     } else {
-      items.push_back(element(depth + 1));
+      items.push_back(structure(depth + 1, leaf));
     }
   switch (kind) {
     case static_cast<int64_t>(Nested::Kind::kNone): return {};

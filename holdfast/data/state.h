@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "holdfast/exec/nested.h"
+#include "holdfast/data/spec.h"
 
 namespace holdfast::data {
 
@@ -14,7 +14,9 @@ class HOLDFAST_API Saving {
   void number(int64_t v);
   void text(std::string_view v);
   void tensor(const Tensor& t);
+  /// A dataset in it is saved as its elements.
   void element(const Nested& n);
+  void spec(const ElementSpec& s);
   std::string take() { return std::move(bytes_); }
 
  private:
@@ -32,6 +34,7 @@ class HOLDFAST_API Restoring {
   std::string text();
   Tensor tensor();
   Nested element();
+  ElementSpec spec();
   bool done() const { return left_.empty(); }
   [[noreturn]] static void refuse(const std::string& why);
 
@@ -40,6 +43,8 @@ class HOLDFAST_API Restoring {
   int64_t bare_number();
   std::string_view raw(size_t bytes);
   Nested element(int depth);
+  template <class Leaf>
+  Nested structure(int depth, const Leaf& leaf);
   std::string_view left_;
 };
 

@@ -104,6 +104,10 @@ Worker::Worker(Callback<void()> work, Callback<void()> wake)
   }
 }
 
+void Worker::tell() {
+  if (!elsewhere()) thread_->tell();
+}
+
 Worker::~Worker() {
   if (elsewhere()) {  // there is no thread to wait for, and a thread object that says so stops us
     thread_.leak();

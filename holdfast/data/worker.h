@@ -17,6 +17,8 @@ class Worker {
   /// Others may run meanwhile, also those that need a lock of this thread's language.
   ~Worker();
   Worker(const Worker&) = delete;
+  /// Tells it to stop, and does not wait.
+  void tell();
   /// Whether this is a copy in a forked process, where there is no such thread.
   bool elsewhere() const;
 

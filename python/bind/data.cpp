@@ -4,15 +4,12 @@
 #include <unistd.h>
 
 #include "holdfast/base/text.h"
-#include "holdfast/data/dataset.h"
 #include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/data/loop.h"
 #include "holdfast/data/worker.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
-#include "python/bind/call.h"
-#include "python/bind/elements.h"
-#include "python/bind/in_python.h"
 #include "python/bind/traced.h"
 
 namespace nb = nanobind;
@@ -25,47 +22,14 @@ using data::DatasetObject;
 using data::ElementSpec;
 using data::IteratorObject;
 
-Dataset dataset_of(nb::handle o) {
-  auto* found = object_behind<DatasetObject>(o.ptr());
-  if (!found) type_error(cat("expected a dataset, got ", repr_of(o.ptr())));
-  return Dataset(Ref<DatasetObject>(found));
-}
-
-nb::object face_of(const Dataset& d) { return given(python_of(*d.object())); }
-
-namespace {
-
 // -- specs
 
-ElementSpec spec_of(PyObject* o) {
-  if (o == Py_None) return {};
-  if (PyTuple_Check(o)) {
-    std::vector<ElementSpec> items;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
-      items.push_back(spec_of(PyTuple_GET_ITEM(o, i)));
-    return ElementSpec::tuple(items);
-  }
-  if (PyDict_Check(o)) {
-    std::vector<std::pair<std::string, ElementSpec>> entries;
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
-      if (!PyUnicode_Check(key))
-        type_error(cat("a dict of a spec has the key ", repr_of(key), ", expected a text"));
-      entries.emplace_back(PyUnicode_AsUTF8(key), spec_of(value));
-    }
-    return ElementSpec::dict(entries);
-  }
-  nb::handle spec(o);
-  if (!nb::hasattr(spec, "dtype") || !nb::hasattr(spec, "shape"))
-    type_error(cat("a spec is ", repr_of(o), ", expected a TensorSpec"));
-  nb::object dtype = spec.attr("dtype"), shape = spec.attr("shape");
-  nb::object sizes = nb::none();
-  if (!shape.attr("rank").is_none()) sizes = shape.attr("as_list")();
-  return ElementSpec(dtype_of_object(dtype.ptr()), shape_of(sizes.ptr(), "the shape of a spec"));
-}
-
-Object spec_object(const ElementSpec& spec, nb::handle make) {
+Object spec_object(const ElementSpec& spec, nb::handle make, nb::handle make_inner) {
   return structure_of(spec.form(), [&](const Tensor& t) {
+    if (DatasetObject* inner = data::dataset_in(t)) {
+      Object of = spec_object(inner->spec(), make, make_inner);
+      return called(make_inner.ptr(), of.get());
+    }
     Object shape = shape_object(t.shape());
     return called(make.ptr(), shape.get(), dtype_object(t.dtype()));
   });
@@ -73,16 +37,26 @@ Object spec_object(const ElementSpec& spec, nb::handle make) {
 
 // -- Python's functions
 
-/// A Python object that a pipeline holds.
-class HeldByData final : public Shared {
+/// A function that is called with the values of each element: one that takes or gives datasets.
+class CalledWithValues final : public data::ElementFunction {
  public:
-  explicit HeldByData(PyRef f) : held_(std::move(f)) {}
-  const ObjectClass& object_class() const override { return data::ElementFunction::kClass; }
-  void visit(Visitor& see) const override { see.foreign(held_.get()); }
-  PyObject* get() const { return held_.get(); }
+  CalledWithValues(PyRef f, ElementSpec gives) : code_(std::move(f)), gives_(std::move(gives)) {}
+  void visit(Visitor& see) const override { see.foreign(code_.get()); }
+  std::optional<ElementSpec> gives() const override { return gives_; }
+  Nested operator()(const Nested& element) override {
+    Nested out = in_python([&] {
+      PyRef in = structure_of(element);
+      return element_of(called(code_.get(), in.get()).get(), "what a function of elements gives");
+    });
+    if (auto wrong = gives_.mismatch(out))
+      fail(Code::E1401, cat("what a function of elements gave: ", *wrong),
+           "every element of a dataset has the form, dtypes and shapes of its spec");
+    return out;
+  }
 
  private:
-  Callable held_;
+  Callable code_;
+  const ElementSpec gives_;
 };
 
 /// A traced function of Python's that calls Python, or uses what Python keeps alive.
@@ -107,15 +81,6 @@ class WithPythonCode final : public data::ElementFunction {
   const Ref<data::ElementFunction> function_;
   Callable code_;
 };
-
-Ref<data::ElementFunction> function_from(nb::handle concrete, const std::vector<Tensor>& captured,
-                                         nb::handle gives) {
-  const Concrete& c = concrete_of(concrete.ptr());
-  Ref<data::ElementFunction> f =
-      data::concrete_function(c.function, captured, spec_of(gives.ptr()));
-  if (c.code) return make_ref<WithPythonCode>(std::move(f), c.code);
-  return f;
-}
 
 // -- generators
 
@@ -172,15 +137,12 @@ class PyGenerator final : public data::Generator {
   PyGenerator(PyRef iterator, Nested form)
       : iterator_(std::move(iterator)), form_(std::move(form)) {}
   bool next(Nested& out) override {
-    NeedGil gil("a generator of Python's");
-    try {
+    return in_python([&] {
       PyRef item = called(next_function(), iterator_.get(), no_more());
       if (item.get() == no_more()) return false;
       out = element_from(item.get(), form_);
       return true;
-    } catch (const PythonError&) {
-      throw nb::python_error();
-    }
+    });
   }
 
  private:
@@ -250,10 +212,74 @@ void add_note(const std::exception_ptr& to, const std::string& note) {
   }
 }
 
+// Whether what Python raised is no mistake of an element: Ctrl-C, the end of the program.
+bool stops(const std::exception_ptr& given) {
+  try {
+    std::rethrow_exception(given);
+  } catch (const nb::python_error& e) {
+    WithGil gil;
+    return !gil || !e.matches(PyExc_Exception);
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
+Dataset dataset_of(nb::handle o) {
+  auto* found = object_behind<DatasetObject>(o.ptr());
+  if (!found) type_error(cat("expected a dataset, got ", repr_of(o.ptr())));
+  return Dataset(Ref<DatasetObject>(found));
+}
+
+nb::object face_of(const Dataset& d) { return given(python_of(*d.object())); }
+
+ElementSpec spec_of(PyObject* o) {
+  if (o == Py_None) return {};
+  if (PyTuple_Check(o)) {
+    std::vector<ElementSpec> items;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
+      items.push_back(spec_of(PyTuple_GET_ITEM(o, i)));
+    return ElementSpec::tuple(items);
+  }
+  if (PyDict_Check(o)) {
+    std::vector<std::pair<std::string, ElementSpec>> entries;
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
+      if (!PyUnicode_Check(key))
+        type_error(cat("a dict of a spec has the key ", repr_of(key), ", expected a text"));
+      entries.emplace_back(PyUnicode_AsUTF8(key), spec_of(value));
+    }
+    return ElementSpec::dict(entries);
+  }
+  nb::handle spec(o);
+  if (nb::hasattr(spec, "element_spec")) {
+    nb::object inner = spec.attr("element_spec");
+    return ElementSpec::of(data::component_of(data::promised(spec_of(inner.ptr()))));
+  }
+  if (!nb::hasattr(spec, "dtype") || !nb::hasattr(spec, "shape"))
+    type_error(cat("a spec is ", repr_of(o), ", expected a TensorSpec"));
+  nb::object dtype = spec.attr("dtype"), shape = spec.attr("shape");
+  nb::object sizes = nb::none();
+  if (!shape.attr("rank").is_none()) sizes = shape.attr("as_list")();
+  return ElementSpec(dtype_of_object(dtype.ptr()), shape_of(sizes.ptr(), "the shape of a spec"));
+}
+
+Ref<data::ElementFunction> function_from(nb::handle f, const std::vector<Tensor>& captured,
+                                         nb::handle gives) {
+  if (PyFunction_Check(f.ptr()))
+    return make_ref<CalledWithValues>(Object::share(f.ptr()), spec_of(gives.ptr()));
+  const Concrete& c = concrete_of(f.ptr());
+  Ref<data::ElementFunction> traced =
+      data::concrete_function(c.function, captured, spec_of(gives.ptr()));
+  if (c.code) return make_ref<WithPythonCode>(std::move(traced), c.code);
+  return traced;
+}
+
 void bind_data(nb::module_& m) {
+  bind_data_stages(m);
   data::set_exception_note(&add_note);
+  data::set_stop_judge(&stops);
   add_object_type(m.ptr(), {.name = "holdfast._holdfast.DatasetBase",
                             .kind = &DatasetObject::kClass,
                             .doc = "A pipeline of elements."});
@@ -308,11 +334,14 @@ void bind_data(nb::module_& m) {
   m.def(
       "data_map",
       [](nb::handle self, nb::handle concrete, const std::vector<Tensor>& captured,
-         nb::handle gives) {
-        return made(
-            [&] { return dataset_of(self).mapped(function_from(concrete, captured, gives)); });
+         nb::handle gives, int64_t calls, bool deterministic) {
+        return made([&] {
+          return dataset_of(self).mapped(
+              function_from(concrete, captured, gives),
+              {.num_parallel_calls = calls, .deterministic = deterministic});
+        });
       },
-      "self"_a, "concrete"_a, "captured"_a, "gives"_a.none());
+      "self"_a, "concrete"_a, "captured"_a, "gives"_a.none(), "calls"_a, "deterministic"_a);
   m.def("data_filter", [](nb::handle self, nb::handle concrete, const std::vector<Tensor>& captured,
                           nb::handle gives, bool until_first) {
     return made([&] {
@@ -321,24 +350,26 @@ void bind_data(nb::module_& m) {
   });
   m.def(
       "data_interleave",
-      [](nb::handle self, nb::handle f, int64_t cycle, int64_t block, nb::handle gives) {
+      [](nb::handle self, nb::handle f, int64_t cycle, int64_t block, nb::handle gives,
+         int64_t calls, bool deterministic) {
         return made([&] {
           auto held = make_ref<HeldByData>(Object::share(f.ptr()));
           ElementSpec spec = spec_of(gives.ptr());
           auto make = [code = held.get()](const Nested& element) {
-            NeedGil gil("a function of Python's");
-            try {
+            return in_python([&] {
               PyRef in = structure_of(element);
               return dataset_of(called(code->get(), in.get()).get());
-            } catch (const PythonError&) {
-              throw nb::python_error();
-            }
+            });
           };
-          return dataset_of(self).interleaved(make, {.cycle_length = cycle, .block_length = block},
+          return dataset_of(self).interleaved(make,
+                                              {.cycle_length = cycle,
+                                               .block_length = block,
+                                               .num_parallel_calls = calls,
+                                               .deterministic = deterministic},
                                               held, &spec);
         });
       },
-      "self"_a, "f"_a, "cycle"_a, "block"_a, "gives"_a.none());
+      "self"_a, "f"_a, "cycle"_a, "block"_a, "gives"_a.none(), "calls"_a, "deterministic"_a);
   m.def(
       "data_shuffle",
       [](nb::handle self, int64_t size, std::optional<int64_t> seed, bool anew) {
@@ -401,8 +432,9 @@ void bind_data(nb::module_& m) {
         });
       },
       "tensors"_a, "size"_a, "shuffle"_a, "seed"_a.none(), "drop"_a);
-  m.def("data_spec", [](nb::handle self, nb::handle make) {
-    return run([&] { return given(spec_object(dataset_of(self).element_spec(), make)); });
+  m.def("data_spec", [](nb::handle self, nb::handle make, nb::handle make_inner) {
+    return run(
+        [&] { return given(spec_object(dataset_of(self).element_spec(), make, make_inner)); });
   });
   m.def("data_cardinality",
         [](nb::handle self) { return run([&] { return dataset_of(self).cardinality(); }); });

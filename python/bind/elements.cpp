@@ -1,6 +1,8 @@
 #include "python/bind/elements.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/data/inner.h"
+#include "python/bind/object.h"
 
 namespace holdfast::py {
 namespace {
@@ -30,8 +32,15 @@ Nested element_of(PyObject* o, const char* what) {
     }
     return Nested::dict(std::move(entries));
   }
+  if (auto* dataset = object_behind<data::DatasetObject>(o))
+    return data::component_of(data::Dataset(Ref<data::DatasetObject>(dataset)));
   InterpreterScope at_once(nullptr);  // data has values, also where a function is being traced
   return convert(o, DType::kInvalid, false, what);
+}
+
+Object leaf_of(const Tensor& t) {
+  if (data::DatasetObject* inner = data::dataset_in(t)) return python_of(*inner);
+  return Object::steal(wrap(t));
 }
 
 }  // namespace holdfast::py

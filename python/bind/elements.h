@@ -6,8 +6,8 @@
 
 namespace holdfast::py {
 
-/// Tuples, also named ones, and dicts of what becomes a tensor. `what` names the whole in a
-/// message.
+/// Tuples, also named ones, and dicts of what becomes a tensor, or is a dataset. `what` names the
+/// whole in a message.
 Nested element_of(PyObject* structure, const char* what);
 /// Tuples, lists, dicts and None, with what `leaf` gives for each tensor.
 template <class Leaf>
@@ -41,9 +41,10 @@ Object structure_of(const Nested& n, const Leaf& leaf) {
   return Object::share(Py_None);
 }
 
+/// A tensor as Python has it; one that leads to a dataset is that dataset.
+Object leaf_of(const Tensor& t);
+
 /// The same with the tensors themselves.
-inline Object structure_of(const Nested& n) {
-  return structure_of(n, [](const Tensor& t) { return Object::steal(wrap(t)); });
-}
+inline Object structure_of(const Nested& n) { return structure_of(n, leaf_of); }
 
 }  // namespace holdfast::py

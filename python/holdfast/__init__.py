@@ -47,6 +47,7 @@ from ._devices.device import device
 from ._devices.spec import DeviceSpec
 from ._flow.control import case, cond, switch_case, while_loop
 from ._flow.functional import foldl, foldr, map_fn, scan, vectorized_map
+from ._flow.optional import NAMES as _OPTIONAL
 from ._flow.printing import print
 from ._flow.pyfunc import numpy_function, py_function
 from ._flow.tensor_array import TensorArray
@@ -177,6 +178,7 @@ _namespace.build(
         _TRACE_TYPES,
         _graph_watch.NAMES,
         {"variable_creator_scope": _variable_creator_scope},
+        _OPTIONAL,
         _slices_spec.NAMES,
         _tensor_proto.NAMES,
         _RECORD_NAMES,

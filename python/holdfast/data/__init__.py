@@ -1,7 +1,8 @@
 """`tf.data`: pipelines that feed models. The stages are C++, and so is what runs them.
 
 Functions given to `map` and its kin are traced once, and run without Python. `flat_map` and
-`interleave` call theirs with values, once for each element: what they give is a dataset.
+`interleave` call theirs with values, once for each element: what they give is a dataset. So is a
+function called that takes datasets, the windows of another one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .dataset import Dataset
 from .files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from .iterator import Iterator, NumpyIterator
 from .options import Options, ThreadingOptions
+from .spec import DatasetSpec, IteratorSpec
 from .structure import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 
 __all__ = [
@@ -23,8 +25,10 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Dataset",
+    "DatasetSpec",
     "FixedLengthRecordDataset",
     "Iterator",
+    "IteratorSpec",
     "NumpyIterator",
     "Options",
     "TFRecordDataset",

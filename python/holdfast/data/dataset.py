@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .. import _holdfast
+from .. import _holdfast, nest
 from .._tensors.dtypes import int64
-from .._tensors.shape import TensorSpec, as_shape
+from .._tensors.shape import TensorSpec
 from .._tensors.symbols import is_symbol
 from ..errors import fail, need_callable, unsupported
-from .functions import probed, stage_function, traced
+from .choosing import Choosing
+from .collecting import Collecting
+from .functions import stage_function, traced
 from .generators import from_generator
 from .iterator import Iterator, NumpyIterator, iterator_of
-from .loop import graph_for
-from .missing import CLASS_NAMES, METHODS
+from .keeping import Keeping, path_text
+from .loop import graph_for, probed_reduce, staged_reduce
+from .missing import METHODS
 from .options import Options
-from .probing import is_probing, made_spec, number
+from .padding import padded_shapes_of, padding_values_of
+from .probing import is_probing, made_spec, need_values, number, symbols_of
 from .structure import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
@@ -43,16 +47,15 @@ class _DatasetType(type):
     """Says of TensorFlow's names that are not there that they are not."""
 
     def __getattr__(cls, name: str) -> Any:
-        if name in METHODS or name in CLASS_NAMES:
+        if name in METHODS:
             _refuse(name)
         raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
 
 
-class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
+class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_DatasetType):
     """A pipeline of elements. It never changes: each method gives another one.
 
-    Elements are made one after the other, in one order, whatever `num_parallel_calls` and
-    `deterministic` ask for: these, and `name`, change nothing.
+    `name` is what a program calls a stage; it changes nothing.
     """
 
     _template: Any = None  # named tuples in its elements, which C++ knows as tuples
@@ -101,6 +104,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element."""
+        need_values(*nest.flatten(tensors))
         made: Dataset = _holdfast.data_from_tensors(tensors)
         made._template = template_of(tensors)
         return made
@@ -108,6 +112,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of tensors, side by side."""
+        need_values(*nest.flatten(tensors))
         made: Dataset = _holdfast.data_from_tensor_slices(tensors)
         made._template = template_of(tensors)
         return made
@@ -140,6 +145,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
                 + (f" and {', '.join(sorted(kwargs))}" if kwargs else ""),
                 fix="give it `stop`, `start, stop` or `start, stop, step`",
             )
+        need_values(*args)
         if is_probing() and any(map(is_symbol, args)):
             return _made(_holdfast.data_promised(TensorSpec((), output_type)))
         numbers = [whole_number(each, "a bound of `Dataset.range`") for each in args]
@@ -178,12 +184,16 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """What a function of each element gives. It is traced, once."""
-        if is_probing():
-            gives = probed(map_func, self, "map")
-            return self._like(_holdfast.data_promised(gives), template_of(gives))
+        """What a function of each element gives. It is traced, once.
+
+        `num_parallel_calls` elements are worked on at once, on threads of the stage's own; they
+        come out in their order unless `deterministic` is False. AUTOTUNE uses threads where they
+        are worth it.
+        """
         f = traced(map_func, self, "map")
-        made = _holdfast.data_map(self, f.concrete, f.captured, f.gives)
+        made = _holdfast.data_map(
+            self, f.concrete, f.captured, f.gives, *self._parallel(num_parallel_calls, deterministic)
+        )
         return self._like(made, template_of(f.gives))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -195,8 +205,6 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
         return self._chosen(predicate, "take_while")
 
     def _chosen(self, predicate: Callable[..., Any], stage: str) -> Dataset:
-        if is_probing():
-            return self._same(_holdfast.data_promised(spec_of(self)))
         f = traced(predicate, self, stage)
         until_first = stage == "take_while"
         made = _holdfast.data_filter(self, f.concrete, f.captured, f.gives, until_first)
@@ -204,7 +212,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The datasets that a function makes of each element, one after the other."""
-        return self._interleaved(map_func, 1, 1, "flat_map")
+        return self._interleaved(map_func, 1, 1, "flat_map", (0, True))
 
     def interleave(
         self,
@@ -218,10 +226,28 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
         """The same with elements of `cycle_length` of them in turn, `block_length` of each."""
         cycle = AUTOTUNE if cycle_length is None else whole_number(cycle_length, "`cycle_length`")
         block = 1 if block_length is None else whole_number(block_length, "`block_length`")
-        return self._interleaved(map_func, cycle, block, "interleave")
+        parallel = self._parallel(num_parallel_calls, deterministic)
+        return self._interleaved(map_func, cycle, block, "interleave", parallel)
+
+    def _parallel(self, calls: Any, deterministic: bool | None) -> tuple[int, bool]:
+        """How many threads a stage uses, and whether it keeps the order."""
+        if deterministic is None:
+            deterministic = self._options.deterministic if self._options is not None else None
+        ordered = deterministic is None or bool(deterministic)
+        if calls is None:
+            return 0, ordered
+        count = whole_number(number(calls), "`num_parallel_calls`")
+        if count == 0:
+            fail("E1103", "`num_parallel_calls` is 0, expected 1 or more, or tf.data.AUTOTUNE")
+        return count, ordered
 
     def _interleaved(
-        self, map_func: Callable[..., Any], cycle: int, block: int, stage: str
+        self,
+        map_func: Callable[..., Any],
+        cycle: int,
+        block: int,
+        stage: str,
+        parallel: tuple[int, bool],
     ) -> Dataset:
         need_callable(map_func, f"Dataset.{stage}")
         template = self._template
@@ -237,13 +263,18 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
             return made
 
         gives, named = made_spec(make, self, stage)
-        made = _holdfast.data_interleave(self, make, cycle, block, gives)
+        made = _holdfast.data_interleave(self, make, cycle, block, gives, *parallel)
         return self._like(made, named)
 
     def reduce(
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """`reduce_func(state, element)`, from `initial_state` on, over all elements."""
+        need_callable(reduce_func, "Dataset.reduce")
+        if is_probing():
+            return probed_reduce(self, initial_state, reduce_func)
+        if _holdfast.is_tracing():
+            return staged_reduce(self, initial_state, reduce_func)
         step = stage_function(reduce_func)
         state = map_leaves(_holdfast.convert, initial_state)
         for element in iterator_of(self):
@@ -320,17 +351,8 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
     ) -> Dataset:
         """The same for elements of different sizes, padded to those of `padded_shapes`."""
         size = whole_number(number(batch_size), "`batch_size`")
-        specs = _flat(self.element_spec)
-        shapes = None
-        if padded_shapes is not None:
-            shapes = [_sizes(each) for each in _flat_up_to(self.element_spec, padded_shapes, True)]
-        values: list[Any] = []
-        if padding_values is not None:
-            given = _flat_up_to(self.element_spec, padding_values, False)
-            values = [
-                None if each is None else _holdfast.convert(each, spec.dtype)
-                for each, spec in zip(given, specs, strict=True)
-            ]
+        shapes = padded_shapes_of(self.element_spec, padded_shapes)
+        values = padding_values_of(self.element_spec, padding_values)
         made = _holdfast.data_padded_batch(self, size, shapes, values, bool(drop_remainder))
         return self._same(made)
 
@@ -341,13 +363,10 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
     # -- ahead of time
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
-        """Keeps the elements of the first whole iteration, in memory."""
-        if filename:
-            unsupported(
-                "`cache` in a file is not supported",
-                "elements are kept in memory",
-                fix="leave `filename` out",
-            )
+        """Keeps the elements of the first whole iteration: in memory, or in a file."""
+        path = path_text(filename, "`filename`")
+        if path:
+            return self._same(_holdfast.data_kept_in(self, path, False))
         return self._same(_holdfast.data_cache(self))
 
     def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
@@ -385,6 +404,12 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The one element of a dataset that has no more."""
+        if is_probing():
+            return symbols_of(self.element_spec)
+        if _holdfast.is_tracing():
+            return packed(
+                self._template, _holdfast.data_next_at(_holdfast.data_begin_loop(self), self)
+            )
         found = [element for element, _ in zip(iterator_of(self), (0, 1), strict=False)]
         if len(found) != 1:
             fail(
@@ -393,6 +418,13 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
                 "`get_single_element` takes the only one",
             )
         return found[0]
+
+    def explain(self, seconds: float = 1.0) -> str:
+        """The tree of stages: what each gives, how long it takes, and which one holds up the rest.
+
+        A fresh iteration is measured for as many seconds, or until it ends.
+        """
+        return str(_holdfast.data_explain(self, seconds))
 
     @property
     def element_spec(self) -> Any:
@@ -459,51 +491,6 @@ def _zipped(datasets: Any) -> Dataset:
     else:
         made._template = (tuple, inside) if any(t is not None for t in inside) else None
     return made
-
-
-def _flat(structure: Any) -> list[Any]:
-    """The leaves, in the order in which C++ has them."""
-    if isinstance(structure, tuple):
-        return [leaf for item in structure for leaf in _flat(item)]
-    if isinstance(structure, dict):
-        return [leaf for key in sorted(structure) for leaf in _flat(structure[key])]
-    return [] if structure is None else [structure]
-
-
-def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
-    """What stands in `given` where a structure has its leaves; one value may stand for all."""
-    if not isinstance(structure, (tuple, dict)):
-        return [given]
-    if isinstance(structure, dict):
-        if isinstance(given, dict) and given.keys() == structure.keys():
-            return [
-                leaf
-                for key in sorted(structure)
-                for leaf in _flat_up_to(structure[key], given[key], shapes)
-            ]
-    elif isinstance(given, (tuple, list)) and len(given) == len(structure):
-        return [
-            leaf
-            for item, each in zip(structure, given, strict=True)
-            for leaf in _flat_up_to(item, each, shapes)
-        ]
-    if not shapes and not isinstance(given, (tuple, list, dict)):
-        return [given] * len(_flat(structure))
-    fail(
-        "E1104",
-        f"`{'padded_shapes' if shapes else 'padding_values'}` is {given!r}, and elements are "
-        f"{structure!r}",
-        "it has to have the structure of an element",
-    )
-
-
-def _sizes(shape: Any) -> Any:
-    if isinstance(shape, _holdfast.Tensor):
-        shape = shape.numpy().tolist()
-    if isinstance(shape, (list, tuple)):
-        shape = [None if each == -1 else each for each in shape]
-    found = as_shape(shape)
-    return None if found.rank is None else [-1 if d is None else d for d in found.as_list()]
 
 
 _holdfast.set_class("Dataset", Dataset)

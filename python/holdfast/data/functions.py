@@ -10,11 +10,12 @@ from .._tensors.shape import TensorSpec
 from .._tracing.converter import converter
 from .._tracing.function import Function
 from .._tracing.slots import Slot
-from ..errors import fail, need_callable, unsupported
-from .probing import on_symbols
-from .structure import arguments, map_leaves, packed, spec_of
+from ..errors import fail, need_callable
+from .probing import NeedsValues, is_probing, on_symbols, tracing_stage
+from .spec import DatasetSpec
+from .structure import arguments, holds_datasets, map_leaves, packed, spec_of
 
-__all__ = ["Traced", "probed", "stage_function", "traced"]
+__all__ = ["Traced", "probed", "stage_function", "traced", "traced_for"]
 
 
 class Traced(NamedTuple):
@@ -27,16 +28,53 @@ class Traced(NamedTuple):
 
 def traced(function: Callable[..., Any], dataset: Any, stage: str) -> Traced:
     """Traces a function for the elements of a dataset."""
+    return traced_for(
+        function, arguments(packed(dataset._template, spec_of(dataset))), stage, dataset._template
+    )
+
+
+def traced_for(
+    function: Callable[..., Any], args: tuple[Any, ...], stage: str, template: Any = None
+) -> Traced:
+    """Traces a function for arguments of these specs, of which C++ makes one element.
+
+    A function that takes or gives datasets is no graph: it is called with the values of each
+    element.
+    """
     need_callable(function, f"Dataset.{stage}")
-    element = packed(dataset._template, spec_of(dataset))
+    if is_probing():
+        return Traced(_promise, [], probed(function, args, stage))
+    if holds_datasets(args):
+        return _called(function, args, stage, template)
     whole = function if isinstance(function, Function) else stage_function(function)
-    trace = whole.get_concrete_function(*arguments(element))._trace
-    if _needs_tensors(trace.result):
-        again = stage_function(_of_tensors(function), whole.name)
-        trace = again.get_concrete_function(*arguments(element))._trace
+    try:
+        with tracing_stage():
+            trace = whole.get_concrete_function(*args)._trace
+            if _needs_tensors(trace.result):
+                again = stage_function(_of_tensors(function), whole.name)
+                trace = again.get_concrete_function(*args)._trace
+    except NeedsValues:
+        return _called(function, args, stage, template)
     types = trace.concrete.output_types()
     gives = map_leaves(lambda leaf: _spec(leaf, types, stage), trace.result)
     return Traced(trace.concrete, trace.captured, gives)
+
+
+def _called(
+    function: Callable[..., Any], args: tuple[Any, ...], stage: str, template: Any
+) -> Traced:
+    """A function that is called with the values of each element."""
+    gives = probed(function, args, stage)
+
+    def with_values(element: Any) -> Any:
+        return function(*arguments(packed(template, element)))
+
+    return Traced(with_values, [], gives)
+
+
+def _promise(_: Any) -> Any:
+    """In place of the function of a stage that only tells what it would give."""
+    raise AssertionError("a stage of a promised dataset runs")
 
 
 def stage_function(function: Callable[..., Any], name: str | None = None) -> Function:
@@ -46,19 +84,20 @@ def stage_function(function: Callable[..., Any], name: str | None = None) -> Fun
     return made
 
 
-def probed(function: Callable[..., Any], dataset: Any, stage: str) -> Any:
-    """The specs of what a function gives for elements of a dataset that is only a promise."""
-    need_callable(function, f"Dataset.{stage}")
+def probed(function: Callable[..., Any], args: tuple[Any, ...], stage: str) -> Any:
+    """The specs of what a function gives for arguments that are only promises."""
     code = function.python_function if isinstance(function, Function) else function
 
     def specs(symbols: Any) -> Any:
-        given = converter().convert(code)(*arguments(packed(dataset._template, symbols)))
+        given = converter().convert(code)(*symbols)
         return map_leaves(_spec_of_value, given)
 
-    return on_symbols(specs, spec_of(dataset), stage)
+    return on_symbols(specs, args, stage)
 
 
-def _spec_of_value(value: Any) -> TensorSpec:
+def _spec_of_value(value: Any) -> Any:
+    if isinstance(value, _holdfast.DatasetBase):
+        return DatasetSpec(spec_of(value))
     tensor = _as_tensor(value)
     return TensorSpec(tensor.shape, tensor.dtype)
 
@@ -83,11 +122,7 @@ def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _as_tensor(value: Any) -> Any:
     if isinstance(value, _holdfast.DatasetBase):
-        unsupported(
-            "a function of elements gives a dataset",
-            "an element is a tensor, or tuples and dicts of them",
-            fix="`flat_map` or `interleave` take the elements of such datasets",
-        )
+        raise NeedsValues
     return _holdfast.convert(value)
 
 

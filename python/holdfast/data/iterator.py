@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from .. import _holdfast
+from .._flow.optional import Optional
 from ..errors import OutOfRangeError, fail
 from .loop import graph_for, loop_from
 from .structure import map_leaves, packed, spec_of
@@ -32,6 +34,17 @@ class Iterator(_holdfast.DatasetIteratorBase):
         for element in self:
             return element
         raise OutOfRangeError(None, None, "End of sequence")
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or none at the end."""
+        if _holdfast.is_tracing():
+            return TracedIterator(
+                _kind_of(self._dataset), _holdfast.data_begin_loop(self)
+            ).get_next_as_optional()
+        found = list(itertools.islice(self, 1))
+        if not found:
+            return Optional.empty(self.element_spec)
+        return Optional(self.element_spec, _holdfast.convert(True), lambda: found[0])
 
     def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
         return graph_for(self, self._dataset, step, go_on, state)
@@ -115,6 +128,16 @@ class TracedIterator:
         return packed(self._kind.template, given)
 
     get_next = __next__
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or none at the end; its value is taken at most once."""
+        there = _holdfast.data_advance_loop(self._position)
+
+        def value() -> Any:
+            given = _holdfast.data_loop_element(self._position, self._kind.promised)
+            return packed(self._kind.template, given)
+
+        return Optional(self.element_spec, there, value)
 
     def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
         promised = self._kind.promised

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _holdfast
+from .. import _holdfast, nest
 from .._flow import control
-from .structure import packed
+from .._tensors.shape import TensorSpec
+from .._tracing.converter import converter
+from .probing import symbols_of
+from .structure import map_leaves, packed
 
-__all__ = ["graph_for", "loop_from"]
+__all__ = ["graph_for", "loop_from", "probed_reduce", "staged_reduce"]
 
 
 def graph_for(
@@ -47,3 +50,29 @@ def loop_from(
 
     count = _holdfast.convert(0)
     return list(control.stage_while(again, body, [count, *state])[1:])
+
+
+def staged_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
+    """`Dataset.reduce` inside a function that is traced."""
+    step = converter().convert(function)
+    first = map_leaves(_holdfast.convert, initial)
+
+    def after(element: Any, *now: Any) -> list[Any]:
+        state = nest.pack_sequence_as(first, list(now))
+        given = map_leaves(_holdfast.convert, step(state, element))
+        return list(nest.flatten(given))
+
+    flat = graph_for(dataset, dataset, after, None, nest.flatten(first))
+    return nest.pack_sequence_as(first, flat)
+
+
+def probed_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
+    """The same on symbols: what a state is like after any number of elements."""
+    first = map_leaves(_holdfast.convert, initial)
+    step = converter().convert(function)
+    given = map_leaves(_holdfast.convert, step(first, symbols_of(dataset.element_spec)))
+    both = [
+        TensorSpec(a.shape.most_specific_compatible_shape(b.shape), a.dtype)
+        for a, b in zip(nest.flatten(first), nest.flatten(given), strict=True)
+    ]
+    return symbols_of(nest.pack_sequence_as(first, both))

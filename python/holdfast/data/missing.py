@@ -2,26 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CLASS_NAMES", "METHODS"]
+__all__ = ["METHODS"]
 
-CLASS_NAMES = frozenset(
-    ("choose_from_datasets", "list_files", "load", "random", "sample_from_datasets")
-)
-METHODS = frozenset(
-    (
-        "bucket_by_sequence_length",
-        "fingerprint",
-        "group_by_window",
-        "ignore_errors",
-        "prefetch_to_device",
-        "ragged_batch",
-        "rebatch",
-        "rejection_resample",
-        "save",
-        "scan",
-        "snapshot",
-        "sparse_batch",
-        "unique",
-        "window",
-    )
-)
+METHODS = frozenset(("ragged_batch", "sparse_batch"))

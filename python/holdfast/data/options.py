@@ -1,7 +1,7 @@
 """`tf.data.Options`: what a program may ask of how a pipeline runs.
 
-They are kept and given back. None changes what a pipeline gives: elements come in their order, from
-one thread at a time, whatever is asked for.
+They are kept and given back. `deterministic` says whether stages with threads of their own keep the
+order of elements; no other changes what a pipeline gives.
 """
 
 from __future__ import annotations
@@ -158,6 +158,7 @@ class Options(_Settings):
 
     threading: ThreadingOptions
     autotune: AutotuneOptions
+    deterministic: bool | None
 
     def merge(self, options: Options) -> Options:
         """These, with what the others say in place of them."""

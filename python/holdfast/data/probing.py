@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _holdfast
 from .._tensors.symbols import is_symbol
 from .._tracing.journal import Journal
+from .spec import DatasetSpec
 from .structure import map_leaves, spec_of
 
-__all__ = ["is_probing", "made_spec", "number", "on_symbols"]
+__all__ = [
+    "NeedsValues",
+    "is_probing",
+    "made_spec",
+    "need_values",
+    "number",
+    "on_symbols",
+    "symbols_of",
+    "tracing_stage",
+]
 
 _here = threading.local()
 
@@ -21,9 +32,44 @@ def is_probing() -> bool:
     return bool(getattr(_here, "depth", 0))
 
 
+class NeedsValues(Exception):
+    """A function of elements does with a dataset what no graph does: it is called with values."""
+
+
+@contextlib.contextmanager
+def tracing_stage() -> Iterator[None]:
+    """While the function of a stage is traced."""
+    around = getattr(_here, "stage", False)
+    _here.stage = True
+    try:
+        yield
+    finally:
+        _here.stage = around
+
+
+def need_values(*values: Any) -> None:
+    """Stops the trace of a stage's function where a dataset is made of tensors of its graph."""
+    if getattr(_here, "stage", False) and not is_probing() and any(map(is_symbol, values)):
+        raise NeedsValues
+
+
 def number(value: Any) -> Any:
     """A number of elements, which no spec tells: while probing any will do."""
+    need_values(value)
     return 1 if is_probing() and is_symbol(value) else value
+
+
+def symbols_of(specs: Any) -> Any:
+    """Symbols of these specs, in the graph of the function that runs; a dataset is a promise."""
+    writer = _here.writer
+
+    def symbol(spec: Any) -> Any:
+        if isinstance(spec, DatasetSpec):
+            return _holdfast.data_promised(spec.element_spec)
+        sizes = None if spec.shape.rank is None else spec.shape.as_list()
+        return writer.input(spec.dtype, sizes, "element")
+
+    return map_leaves(symbol, specs)
 
 
 def on_symbols(function: Callable[[Any], Any], specs: Any, stage: str) -> Any:
@@ -31,18 +77,14 @@ def on_symbols(function: Callable[[Any], Any], specs: Any, stage: str) -> Any:
     writer = _holdfast.Writer(stage, "dataset", True)
     writer.enter(True)
     journal = Journal()
-    _here.depth = getattr(_here, "depth", 0) + 1
+    around = getattr(_here, "writer", None)
+    _here.depth, _here.writer = getattr(_here, "depth", 0) + 1, writer
     try:
-        symbols = map_leaves(
-            lambda spec: writer.input(
-                spec.dtype, None if spec.shape.rank is None else spec.shape.as_list(), "element"
-            ),
-            specs,
-        )
+        symbols = symbols_of(specs)
         with journal:
             return function(symbols)
     finally:
-        _here.depth -= 1
+        _here.depth, _here.writer = _here.depth - 1, around
         journal.undo()
         writer.exit()
         writer.close()

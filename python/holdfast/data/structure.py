@@ -8,12 +8,14 @@ from typing import Any
 from .. import _holdfast
 from .._tensors.shape import TensorSpec
 from ..errors import fail
+from .spec import DatasetSpec
 
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "arguments",
+    "holds_datasets",
     "map_leaves",
     "packed",
     "spec_of",
@@ -69,7 +71,14 @@ def map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
 
 def spec_of(dataset: Any) -> Any:
     """The specs of a dataset's elements, as C++ holds them."""
-    return _holdfast.data_spec(dataset, TensorSpec)
+    return _holdfast.data_spec(dataset, TensorSpec, DatasetSpec)
+
+
+def holds_datasets(specs: Any) -> bool:
+    """Whether there is a dataset among what specs stand for."""
+    found: list[bool] = []
+    map_leaves(lambda spec: found.append(isinstance(spec, DatasetSpec)), specs)
+    return any(found)
 
 
 def arguments(element: Any) -> tuple[Any, ...]:

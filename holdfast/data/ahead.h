@@ -1,0 +1,42 @@
+// What stages with threads of their own share.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "holdfast/base/patient_lock.h"
+#include "holdfast/data/dataset.h"
+
+namespace holdfast::data {
+
+/// Waits until `ready` holds. Others get the language's lock meanwhile, and Ctrl-C its turn.
+template <class Ready>
+void wait_patiently(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                    Ready ready) {
+  if (ready()) return;
+  lock.unlock();
+  {
+    Waiting patiently;
+    for (bool done = false; !done;) {
+      lock.lock();
+      done = changed.wait_for(lock, std::chrono::milliseconds(50), ready);
+      lock.unlock();
+      if (!done) check_stop();
+    }
+  }
+  lock.lock();
+}
+
+/// How many threads `num_parallel_calls` asks a stage for; 0: none of its own.
+int64_t threads_for(int64_t num_parallel_calls, const char* stage);
+/// `map` on threads of its own.
+Dataset parallel_map(const Dataset& input, Ref<ElementFunction> f, const ElementSpec& gives,
+                     const ParallelOptions& o);
+/// The elements of a cursor, of which a thread has up to `most` ready.
+Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most);
+
+/// Throws: threads do not come along into a forked process.
+[[noreturn]] void refuse_forked(const char* stage);
+
+}  // namespace holdfast::data

@@ -1,0 +1,329 @@
+// Stages that carry something from element to element: a state, what came before, rows left over.
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
+#include "holdfast/device/device.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast::data {
+namespace {
+
+class Scan final : public DatasetObject {
+ public:
+  Scan(const Ref<DatasetObject>& input, const ElementSpec& gives, const Nested& initial,
+       ElementSpec state, Ref<ElementFunction> f)
+      : DatasetObject(gives, {input}),
+        initial_(initial),
+        state_(std::move(state)),
+        function_(std::move(f)) {}
+  const char* name() const override { return "scan"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  void visit(Visitor& see) const override {
+    DatasetObject::visit(see);
+    see.child(function_);
+  }
+  Owned<Cursor> start() const override { return started<Scan, Running>(*this); }
+
+ private:
+  struct Running final : Cursor {
+    explicit Running(const Scan& s) : stage(&s), input(s.input().begin()), state(s.initial_) {}
+    bool next(Nested& out) override {
+      Nested element;
+      if (!input->next(element)) return false;
+      int64_t number = at++;
+      at_stage(*stage, number, [&] {
+        Nested both = (*stage->function_)(Nested::tuple({state, std::move(element)}));
+        if (auto wrong = stage->state_.mismatch(both[0]))
+          fail(Code::E1401, cat("the next state of `scan`: ", *wrong));
+        state = both[0];
+        out = both[1];
+      });
+      return true;
+    }
+    void save(Saving& to) const override {
+      to.number(at);
+      to.element(state);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      at = from.number();
+      state = from.element();
+      if (auto wrong = stage->state_.mismatch(state)) Restoring::refuse("a state: " + *wrong);
+      input->restore(from);
+    }
+    const Ref<const Scan> stage;
+    Owned<Cursor> input;
+    Nested state;
+    int64_t at = 0;
+  };
+  const Nested initial_;
+  const ElementSpec state_;
+  const Ref<ElementFunction> function_;
+};
+
+class Unique final : public DatasetObject {
+ public:
+  explicit Unique(const Ref<DatasetObject>& input) : DatasetObject(input->spec(), {input}) {}
+  const char* name() const override { return "unique"; }
+  int64_t cardinality() const override {
+    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
+  }
+  Owned<Cursor> start() const override { return started<Unique, New>(*this); }
+
+ private:
+  struct New final : Cursor {
+    explicit New(const Unique& s) : input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      while (input->next(out)) {
+        check_stop();
+        Saving bytes;
+        bytes.element(out);
+        if (seen.insert(bytes.take()).second) return true;
+      }
+      return false;
+    }
+    void save(Saving& to) const override {
+      to.number(static_cast<int64_t>(seen.size()));
+      for (const std::string& one : seen) to.text(one);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      for (int64_t n = from.count(); n > 0; --n) seen.insert(from.text());
+      input->restore(from);
+    }
+    Owned<Cursor> input;
+    std::set<std::string> seen;  // the bytes of elements
+  };
+};
+
+class Rebatch final : public DatasetObject {
+ public:
+  Rebatch(const Ref<DatasetObject>& input, std::vector<int64_t> sizes, bool drop)
+      : DatasetObject(spec_of(input->spec(), sizes, drop), {input}),
+        sizes_(std::move(sizes)),
+        drop_(drop) {}
+  const char* name() const override { return "rebatch"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    return n <= 0 ? n : kUnknownCardinality;
+  }
+  Owned<Cursor> start() const override { return started<Rebatch, Slices>(*this); }
+
+ private:
+  static ElementSpec spec_of(const ElementSpec& input, const std::vector<int64_t>& sizes,
+                             bool drop) {
+    bool same = std::all_of(sizes.begin(), sizes.end(), [&](int64_t n) { return n == sizes[0]; });
+    return input.unbatched().batched(drop && same ? sizes[0] : kUnknown);
+  }
+
+  struct Slices final : Cursor {
+    explicit Slices(const Rebatch& s) : stage(&s), input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      int64_t size = stage->sizes_[turn];
+      std::vector<Nested> taken;
+      while (static_cast<int64_t>(taken.size()) < size) {
+        check_stop();
+        if (row == rows) {
+          if (!input->next(batch)) break;
+          begin();
+          continue;
+        }
+        taken.push_back(all->row(row++));
+      }
+      auto n = static_cast<int64_t>(taken.size());
+      if (n == 0 || (n < size && stage->drop_)) return false;
+      turn = (turn + 1) % stage->sizes_.size();
+      out = stacked(taken);
+      return true;
+    }
+    void begin() {
+      std::vector<Tensor> leaves = batch.leaves();
+      for (size_t k = 0; k < leaves.size(); ++k)
+        if (leaves[k].rank() < 1 || leaves[k].dim(0) != leaves[0].dim(0))
+          fail(Code::E1102,
+               cat("`rebatch` takes batches whose tensors have as many rows each; component ", k,
+                   " is ", type_text(leaves[k]), ", component 0 is ", type_text(leaves[0])));
+      batch = batch.map([](const Tensor& t) { return copy_to(t, cpu()); });
+      row = 0;
+      rows = leaves[0].dim(0);
+      all = rows_of(batch, rows);
+    }
+    void save(Saving& to) const override {
+      to.number(static_cast<int64_t>(turn));
+      to.number(row < rows);
+      if (row < rows) {
+        to.number(row);
+        to.element(batch);
+      }
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      turn = static_cast<size_t>(from.number());
+      if (turn >= stage->sizes_.size()) Restoring::refuse("it is at a size that there is not");
+      if (from.number()) {
+        int64_t there = from.number();
+        batch = from.element();
+        if (auto wrong = stage->input().spec().mismatch(batch)) Restoring::refuse(*wrong);
+        begin();
+        if (there < 0 || there > rows) Restoring::refuse("it is behind the end of a batch");
+        row = there;
+      }
+      input->restore(from);
+    }
+    const Ref<const Rebatch> stage;
+    Owned<Cursor> input;
+    Nested batch;
+    Ref<Rows> all;
+    int64_t row = 0, rows = 0;
+    size_t turn = 0;
+  };
+  const std::vector<int64_t> sizes_;
+  const bool drop_;
+};
+
+class IgnoreErrors final : public DatasetObject {
+ public:
+  IgnoreErrors(const Ref<DatasetObject>& input, bool log)
+      : DatasetObject(input->spec(), {input}), log_(log) {}
+  const char* name() const override { return "ignore_errors"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    return n > 0 ? kUnknownCardinality : n;
+  }
+  Owned<Cursor> start() const override { return started<IgnoreErrors, Good>(*this); }
+
+ private:
+  struct Good final : Cursor {
+    explicit Good(const IgnoreErrors& s) : stage(&s), input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      while (true) {
+        check_stop();
+        try {
+          return input->next(out);
+        } catch (const Error& e) {
+          // Neither a stop nor a mistake of ours is a bad element.
+          if (e.code() == Code::E1501 || e.code() == Code::E1599) throw;
+          tell(e);
+        } catch (const std::exception& e) {
+          if (stops_the_program()) throw;
+          tell(e);
+        }
+      }
+    }
+    void tell(const std::exception& e) const {
+      if (stage->log_) std::fprintf(stderr, "ignore_errors leaves out an element: %s\n", e.what());
+    }
+    void save(Saving& to) const override { input->save(to); }
+    void restore(Restoring& from) override { input->restore(from); }
+    const Ref<const IgnoreErrors> stage;
+    Owned<Cursor> input;
+  };
+  const bool log_;
+};
+
+class AssertCardinality final : public DatasetObject {
+ public:
+  AssertCardinality(const Ref<DatasetObject>& input, int64_t expected)
+      : DatasetObject(input->spec(), {input}), expected_(expected) {}
+  const char* name() const override { return "assert_cardinality"; }
+  int64_t cardinality() const override { return expected_; }
+  Owned<Cursor> start() const override { return started<AssertCardinality, Counted>(*this); }
+
+ private:
+  struct Counted final : Cursor {
+    explicit Counted(const AssertCardinality& s) : stage(&s), input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      bool there = input->next(out);
+      count += there;
+      int64_t want = stage->expected_;
+      if (want == kUnknownCardinality) return there;
+      if (there && want != kInfinite && count > want)
+        refuse(cat("more than ", want), cat(want, " elements"));
+      if (!there && (want == kInfinite || count < want))
+        refuse(cat(count), want == kInfinite ? "elements without end" : cat(want, " elements"));
+      return there;
+    }
+    [[noreturn]] void refuse(const std::string& found, const std::string& wanted) const {
+      fail(Code::E1103, cat("the dataset has ", found, " elements, expected ", wanted),
+           "`assert_cardinality` promised it");
+    }
+    void save(Saving& to) const override {
+      to.number(count);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      count = from.number();
+      input->restore(from);
+    }
+    const Ref<const AssertCardinality> stage;
+    Owned<Cursor> input;
+    int64_t count = 0;
+  };
+  const int64_t expected_;
+};
+
+}  // namespace
+
+Dataset Dataset::scanned(const Nested& initial_state, detail::ElementCode f) const {
+  if (!f) fail(Code::E1104, "`scan` was given no function");
+  ElementSpec takes = ElementSpec::tuple({ElementSpec::of(initial_state), element_spec()});
+  if (probing()) {
+    ElementSpec both =
+        spec_of_made([&](const Nested& in) { return ElementSpec::of(f(in)); }, takes, "scan");
+    return promised(ElementSpec::of(both.form()[1]));
+  }
+  return scanned(initial_state, traced_function(std::move(f), takes, "scan"));
+}
+
+Dataset Dataset::scanned(const Nested& initial_state, Ref<ElementFunction> f) const {
+  std::optional<ElementSpec> gives = f->gives();
+  if (!gives) bug("a function of elements that does not say what it gives");
+  const Nested& form = gives->form();
+  if (!form.is_sequence() || form.size() != 2)
+    fail(Code::E1104, cat("the function of `scan` gives ", gives->text(),
+                          ", expected a pair: the next state, and an element"));
+  ElementSpec next = ElementSpec::of(form[0]);
+  std::optional<ElementSpec> state = next.joined(ElementSpec::of(initial_state));
+  if (!state)
+    fail(Code::E1101, cat("the state of `scan` begins as ", ElementSpec::of(initial_state).text(),
+                          ", and its function gives ", next.text()));
+  return Dataset(make_ref<Scan>(object_, ElementSpec::of(form[1]), initial_state, std::move(*state),
+                                std::move(f)));
+}
+
+Dataset Dataset::made_unique() const {
+  refuse_datasets(element_spec(), "unique");
+  return Dataset(make_ref<Unique>(object_));
+}
+
+Dataset Dataset::rebatched(const std::vector<int64_t>& sizes, const BatchOptions& o) const {
+  if (sizes.empty()) fail(Code::E1103, "`rebatch` was given no batch size");
+  for (int64_t size : sizes)
+    if (size < 1)
+      fail(Code::E1103, cat("`batch_size` of `rebatch` is ", size, ", expected 1 or more"));
+  std::vector<ElementType> types = element_spec().leaves();
+  if (types.empty()) fail(Code::E1104, "`rebatch` takes elements with tensors, and there are none");
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i].shape.has_rank() && types[i].shape.rank() == 0)
+      fail(Code::E1102, cat("`rebatch` takes batches, and component ", i, " of an element is ",
+                            type_text(types[i].dtype, types[i].shape)));
+  return Dataset(make_ref<Rebatch>(object_, sizes, o.drop_remainder));
+}
+
+Dataset Dataset::without_errors(bool log_warning) const {
+  return Dataset(make_ref<IgnoreErrors>(object_, log_warning));
+}
+
+Dataset Dataset::with_cardinality(int64_t expected) const {
+  if (expected < kUnknownCardinality)
+    fail(Code::E1103, cat("`expected_cardinality` is ", expected,
+                          ", expected 0 or more, -1 (without end) or -2 (unknown)"));
+  return Dataset(make_ref<AssertCardinality>(object_, expected));
+}
+
+}  // namespace holdfast::data

@@ -1,0 +1,83 @@
+#include "holdfast/data/inner.h"
+
+#include <algorithm>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+
+namespace holdfast::data {
+namespace {
+
+class Given final : public DatasetObject {
+ public:
+  Given(const ElementSpec& spec, std::vector<Nested> elements)
+      : DatasetObject(spec, {}), all_(std::move(elements)) {}
+  const char* name() const override { return "window of elements"; }
+  int64_t cardinality() const override { return static_cast<int64_t>(all_.size()); }
+  Owned<Cursor> start() const override { return started<Given, OneByOne>(*this); }
+  const std::vector<Nested>& all() const { return all_; }
+
+ private:
+  struct OneByOne final : Cursor {
+    explicit OneByOne(const Given& s) : stage(&s) {}
+    bool next(Nested& out) override {
+      if (at >= stage->cardinality()) return false;
+      out = stage->all_[static_cast<size_t>(at++)];
+      return true;
+    }
+    void save(Saving& to) const override { to.number(at); }
+    void restore(Restoring& from) override {
+      at = from.number();
+      if (at < 0 || at > stage->cardinality()) Restoring::refuse("it is behind a window's end");
+    }
+    const Ref<const Given> stage;
+    int64_t at = 0;
+  };
+  const std::vector<Nested> all_;
+};
+
+}  // namespace
+
+Tensor component_of(const Dataset& dataset) {
+  auto rep = make_ref<TensorRep>(DType::kVariant, Shape{}, nullptr);
+  rep->beyond = Ref<RefCounted>(dataset.object());
+  return Tensor(std::move(rep));
+}
+
+DatasetObject* dataset_in(const Tensor& t) {
+  if (t.dtype() != DType::kVariant) return nullptr;
+  return dynamic_cast<DatasetObject*>(t.rep()->beyond.get());
+}
+
+bool holds_datasets(const Nested& element) {
+  std::vector<Tensor> leaves = element.leaves();
+  return std::any_of(leaves.begin(), leaves.end(), [](const Tensor& t) { return dataset_in(t); });
+}
+
+void refuse_datasets(const ElementSpec& spec, const char* stage) {
+  if (!holds_datasets(spec.form())) return;
+  fail(Code::E1105, cat("`", stage, "` got elements that are datasets: ", spec.text()),
+       "it works on tensors",
+       {manual_fix("`flat_map` makes elements of them: `.flat_map(lambda w: w.batch(5))`")});
+}
+
+Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements) {
+  return Dataset(make_ref<Given>(spec, std::move(elements)));
+}
+
+std::vector<Nested> all_of(const DatasetObject& dataset) {
+  if (auto* given = dynamic_cast<const Given*>(&dataset)) return given->all();
+  if (dataset.cardinality() == kInfinite)
+    fail(Code::E1105, "a dataset without end stands in an element that is to be saved",
+         "a position holds the elements of such datasets",
+         {manual_fix("`take` so many of it as are needed")});
+  std::vector<Nested> out;
+  Owned<Cursor> cursor = dataset.begin();
+  for (Nested one; cursor->next(one);) {
+    check_stop();
+    out.push_back(one);
+  }
+  return out;
+}
+
+}  // namespace holdfast::data

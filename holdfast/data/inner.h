@@ -1,0 +1,22 @@
+// Datasets as parts of elements: the windows of a dataset, or what a function gives.
+#pragma once
+
+#include "holdfast/data/dataset.h"
+
+namespace holdfast::data {
+
+/// How a dataset stands in an element: a scalar of dtype variant that leads to it.
+HOLDFAST_API Tensor component_of(const Dataset& dataset);
+/// The dataset that a tensor leads to; null for every other tensor.
+HOLDFAST_API DatasetObject* dataset_in(const Tensor& t);
+/// Whether there is one among the tensors of an element, or of the form of a spec.
+HOLDFAST_API bool holds_datasets(const Nested& element);
+/// Throws where there is one: `stage` has no way to do its work with it.
+HOLDFAST_API void refuse_datasets(const ElementSpec& spec, const char* stage);
+
+/// A dataset of elements that are there already.
+HOLDFAST_API Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements);
+/// All elements of a dataset that has an end; one without is refused.
+HOLDFAST_API std::vector<Nested> all_of(const DatasetObject& dataset);
+
+}  // namespace holdfast::data

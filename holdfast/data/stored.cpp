@@ -1,0 +1,304 @@
+// Elements in files: what `save` writes and `load` reads, and what `cache` and `snapshot` keep.
+//
+// A file is a head, the spec of the elements, each element with its length and a checksum before
+// it, and an end. It is written under another name, and gets its own when it is whole.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
+#include "holdfast/device/device.h"
+#include "holdfast/exec/init_scope.h"
+
+namespace holdfast::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHead = "holdfast elements 1\n";
+constexpr uint64_t kEnd = ~uint64_t{0};  // in place of a length: the number of elements follows
+
+// FNV-1a: enough to tell damage.
+uint64_t checksum(std::string_view bytes) {
+  uint64_t out = 0xcbf29ce484222325;
+  for (char c : bytes) out = (out ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return out;
+}
+
+std::string in_folder(const std::string& folder) {
+  return (fs::path(folder) / "elements").string();
+}
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
+  fail(Code::E1301, cat("elements of a dataset in a file: ", why), cat("the file is ", path));
+}
+[[noreturn]] void damaged(const std::string& path, const std::string& why) {
+  fail(Code::E1302, cat("elements of a dataset in a file: ", why), cat("the file is ", path),
+       {manual_fix("write them again: the file may have been cut off when it was copied")});
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
+    if (!in_) refuse_file(path, "there is no such file");
+    in_.seekg(0, std::ios::end);
+    size_ = static_cast<uint64_t>(in_.tellg());
+    in_.seekg(0);
+    std::string head(kHead.size(), '\0');
+    if (!in_.read(head.data(), static_cast<std::streamsize>(head.size())) || head != kHead)
+      refuse_file(path, "the file is of another kind");
+    std::string bytes;
+    if (!record(bytes)) damaged(path, "it does not say what they are");
+    Restoring from(bytes);
+    spec_ = from.spec();
+  }
+  const ElementSpec& spec() const { return spec_; }
+  bool next(Nested& out) {
+    std::string bytes;
+    if (!record(bytes)) return false;
+    Restoring from(bytes);
+    out = from.element();
+    if (auto wrong = spec_.mismatch(out)) damaged(path_, cat("element ", count_, ": ", *wrong));
+    ++count_;
+    return true;
+  }
+  int64_t offset() { return static_cast<int64_t>(in_.tellg()); }
+  void go_to(int64_t offset, int64_t count) {
+    if (offset < 0 || static_cast<uint64_t>(offset) > size_)
+      Restoring::refuse("it is behind the end of a file");
+    in_.seekg(offset);
+    count_ = static_cast<uint64_t>(count);
+  }
+  int64_t count() const { return static_cast<int64_t>(count_); }
+
+ private:
+  uint64_t number() {
+    uint64_t v;
+    if (!in_.read(reinterpret_cast<char*>(&v), sizeof v)) damaged(path_, "the file ends too early");
+    return v;
+  }
+  bool record(std::string& bytes) {
+    uint64_t length = number();
+    if (length == kEnd) {
+      if (number() != count_) damaged(path_, "there are not as many as it says");
+      in_.seekg(-static_cast<std::streamoff>(2 * sizeof length), std::ios::cur);  // ends again
+      return false;
+    }
+    uint64_t sum = number();
+    if (length > size_) damaged(path_, "an element is larger than the file");
+    bytes.resize(length);
+    if (!in_.read(bytes.data(), static_cast<std::streamsize>(length)))
+      damaged(path_, "the file ends too early");
+    if (checksum(bytes) != sum) damaged(path_, cat("the checksum of element ", count_, " differs"));
+    return true;
+  }
+  const std::string path_;
+  std::ifstream in_;
+  uint64_t size_ = 0, count_ = 0;
+  ElementSpec spec_;
+};
+
+class Writer {
+ public:
+  Writer(const std::string& path, const ElementSpec& spec) : path_(path), part_(part_of(path)) {
+    std::error_code none;
+    if (fs::path folder = fs::path(path).parent_path(); !folder.empty())
+      fs::create_directories(folder, none);
+    out_.open(part_, std::ios::binary);
+    if (!out_) refuse_file(path, cat("no file can be written there: ", std::strerror(errno)));
+    out_ << kHead;
+    Saving head;
+    head.spec(spec);
+    record(head.take());
+  }
+  ~Writer() {
+    if (!whole_) std::remove(part_.c_str());
+  }
+  Writer(const Writer&) = delete;
+  void add(const Nested& element) {
+    Saving to;
+    to.element(element);
+    record(to.take());
+    ++count_;
+  }
+  /// Writes down what is in it so far.
+  void save(Saving& to) {
+    out_.flush();
+    Reader so_far(part_);
+    to.number(static_cast<int64_t>(count_));
+    Nested one;
+    for (uint64_t i = 0; i < count_; ++i) {
+      so_far.next(one);
+      to.element(one);
+    }
+  }
+  /// The file is whole.
+  void finish() {
+    number(kEnd);
+    number(count_);
+    out_.close();
+    std::error_code failed;
+    if (out_) fs::rename(part_, path_, failed);
+    if (!out_ || failed) refuse_file(path_, "the file could not be written to its end");
+    whole_ = true;
+  }
+
+ private:
+  static std::string part_of(const std::string& path) {
+    static std::atomic<int> count{0};
+    return cat(path, ".part-", getpid(), "-", ++count);
+  }
+  void number(uint64_t v) { out_.write(reinterpret_cast<const char*>(&v), sizeof v); }
+  void record(const std::string& bytes) {
+    number(bytes.size());
+    number(checksum(bytes));
+    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!out_) refuse_file(path_, cat("writing failed: ", std::strerror(errno)));
+  }
+  const std::string path_, part_;
+  std::ofstream out_;
+  uint64_t count_ = 0;
+  bool whole_ = false;
+};
+
+/// How many elements a whole file has, which stands at its end.
+int64_t count_in(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  uint64_t last[2] = {0, 0};
+  in.seekg(-static_cast<std::streamoff>(sizeof last), std::ios::end);
+  if (!in.read(reinterpret_cast<char*>(last), sizeof last) || last[0] != kEnd)
+    damaged(path, "the file ends too early");
+  return static_cast<int64_t>(last[1]);
+}
+
+struct FromFile final : Cursor {
+  explicit FromFile(const std::string& path) : file(path) {}
+  bool next(Nested& out) override { return file.next(out); }
+  void save(Saving& to) const override {
+    to.number(file.offset());
+    to.number(file.count());
+  }
+  void restore(Restoring& from) override {
+    int64_t offset = from.number();
+    file.go_to(offset, from.number());
+  }
+  mutable Reader file;
+};
+
+class Loaded final : public DatasetObject {
+ public:
+  explicit Loaded(std::string path)
+      : DatasetObject(Reader(path).spec(), {}), path_(std::move(path)), count_(count_in(path_)) {}
+  const char* name() const override { return "load"; }
+  int64_t cardinality() const override { return count_; }
+  Owned<Cursor> start() const override { return Owned<Cursor>(new FromFile(path_)); }
+
+ private:
+  const std::string path_;
+  const int64_t count_;
+};
+
+class KeptInFile final : public DatasetObject {
+ public:
+  KeptInFile(const Ref<DatasetObject>& input, std::string path, const char* stage)
+      : DatasetObject(input->spec(), {input}), path_(std::move(path)), stage_(stage) {}
+  const char* name() const override { return stage_; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  Owned<Cursor> start() const override { return started<KeptInFile, Keeping>(*this); }
+
+ private:
+  // Reads a file that is whole, or reads the input and writes it.
+  struct Keeping final : Cursor {
+    explicit Keeping(const KeptInFile& s) : stage(&s) {}
+    void begin() {
+      begun = true;
+      if (fs::exists(stage->path_)) {
+        read = make_owned<FromFile>(stage->path_);
+        const ElementSpec& there = read->file.spec();
+        if (!there.joined(stage->spec()))
+          refuse_file(stage->path_, cat("they are ", there.text(), ", not ", stage->spec().text()));
+        return;
+      }
+      input = stage->input().begin();
+      write = make_owned<Writer>(stage->path_, stage->spec());
+    }
+    bool next(Nested& out) override {
+      if (ended) return false;
+      if (!begun) begin();
+      if (read) return read->next(out);
+      if (input->next(out)) {
+        write->add(out);
+        return true;
+      }
+      write->finish();
+      ended = true;
+      return false;
+    }
+    void save(Saving& to) const override {
+      // What has not begun would begin otherwise a second time: a shuffle draws anew.
+      if (!begun && !ended) const_cast<Keeping*>(this)->begin();
+      to.number(ended);
+      to.number(static_cast<bool>(read));
+      if (read) return read->save(to);
+      if (ended) return;
+      write->save(to);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      ended = from.number() != 0;
+      begun = true;
+      if (from.number()) {
+        read = make_owned<FromFile>(stage->path_);
+        return read->restore(from);
+      }
+      if (ended) return;
+      write = make_owned<Writer>(stage->path_, stage->spec());
+      for (int64_t n = from.count(); n > 0; --n) write->add(from.element());
+      input = stage->input().begin();
+      input->restore(from);
+    }
+    const Ref<const KeptInFile> stage;
+    Owned<FromFile> read;
+    Owned<Writer> write;
+    Owned<Cursor> input;
+    bool begun = false, ended = false;
+  };
+  const std::string path_;
+  const char* const stage_;
+};
+
+}  // namespace
+
+void Dataset::write_to(const std::string& path) const {
+  if (cardinality() == kInfinite)
+    fail(Code::E1103, "`save` of a dataset without end would never end", "",
+         {manual_fix("`take` so many elements of it as are needed")});
+  Writer out(in_folder(path), element_spec());
+  IteratorObject over(object_);
+  for (Nested one; over.next(one);) {
+    check_stop();
+    out.add(one);
+  }
+  out.finish();
+}
+
+Dataset Dataset::loaded(const std::string& path) {
+  return Dataset(make_ref<Loaded>(in_folder(path)));
+}
+
+Dataset Dataset::kept_in(const std::string& path, const char* stage) const {
+  if (path.empty()) fail(Code::E1104, cat("`", stage, "` was given no path"));
+  bool folder = std::string_view(stage) == "snapshot";
+  return Dataset(
+      make_ref<KeptInFile>(object_, folder ? in_folder(path) : cat(path, ".elements"), stage));
+}
+
+}  // namespace holdfast::data

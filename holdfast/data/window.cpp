@@ -1,0 +1,355 @@
+// Stages that collect elements into datasets: windows, groups of one key, buckets of one length.
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/data/inner.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/ops/math.h"
+
+namespace holdfast::data {
+namespace {
+
+class Window final : public DatasetObject {
+ public:
+  Window(const Ref<DatasetObject>& input, int64_t size, int64_t shift, int64_t stride, bool drop)
+      : DatasetObject(spec_of(input->spec()), {input}),
+        size_(size),
+        shift_(shift),
+        stride_(stride),
+        drop_(drop) {
+    if (__builtin_mul_overflow(size - 1, stride, &span_) || span_ == kMost) span_ = kMost - 1;
+    ++span_;
+    for (const Tensor& t : input->spec().form().leaves()) parts_.push_back(ElementSpec::of(t));
+  }
+  const char* name() const override { return "window"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    if (n < 0) return n;
+    if (drop_) return n < span_ ? 0 : (n - span_) / shift_ + 1;
+    return n / shift_ + (n % shift_ != 0);
+  }
+  Owned<Cursor> start() const override { return started<Window, Sliding>(*this); }
+
+ private:
+  static constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  static ElementSpec spec_of(const ElementSpec& input) {
+    return ElementSpec::of(input.form().map(
+        [](const Tensor& t) { return component_of(promised(ElementSpec::of(t))); }));
+  }
+
+  struct Sliding final : Cursor {
+    explicit Sliding(const Window& s) : stage(&s), input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      fill();
+      if (buffer.empty() || (stage->drop_ && !full())) return false;
+      out = window();
+      auto leave = std::min<int64_t>(stage->shift_, static_cast<int64_t>(buffer.size()));
+      buffer.erase(buffer.begin(), buffer.begin() + leave);
+      skip = stage->shift_ - leave;
+      return true;
+    }
+    bool full() const { return static_cast<int64_t>(buffer.size()) >= stage->span_; }
+    void fill() {
+      for (Nested one; !ended && !(skip == 0 && full());) {
+        check_stop();
+        if (!input->next(one))
+          ended = true;
+        else if (skip > 0)
+          --skip;
+        else
+          buffer.push_back(std::move(one));
+      }
+    }
+    Nested window() const {
+      std::vector<std::vector<Nested>> columns(stage->parts_.size());
+      auto n = static_cast<int64_t>(buffer.size());
+      for (int64_t i = 0, row = 0; i < stage->size_ && row < n; ++i, row += stage->stride_) {
+        std::vector<Tensor> leaves = buffer[static_cast<size_t>(row)].leaves();
+        for (size_t k = 0; k < columns.size(); ++k) columns[k].push_back(leaves[k]);
+      }
+      std::vector<Tensor> parts;
+      for (size_t k = 0; k < columns.size(); ++k)
+        parts.push_back(component_of(of_elements(stage->parts_[k], std::move(columns[k]))));
+      return stage->input().spec().form().with_leaves(parts);
+    }
+    void save(Saving& to) const override {
+      to.number(skip);
+      to.number(ended);
+      to.number(static_cast<int64_t>(buffer.size()));
+      for (const Nested& one : buffer) to.element(one);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      skip = from.number();
+      ended = from.number() != 0;
+      int64_t n = from.count();
+      for (int64_t i = 0; i < n; ++i) buffer.push_back(from.element());
+      input->restore(from);
+    }
+    const Ref<const Window> stage;
+    Owned<Cursor> input;
+    std::deque<Nested> buffer;
+    int64_t skip = 0;  // so many elements lie between two windows
+    bool ended = false;
+  };
+  const int64_t size_, shift_, stride_;
+  int64_t span_ = 0;  // from the first element of a whole window to its last
+  const bool drop_;
+  std::vector<ElementSpec> parts_;  // of each tensor of an element
+};
+
+int64_t whole_number(const Nested& given, const char* what) {
+  Tensor t = given.tensor(what);
+  if (t.rank() != 0 || !is_integer(t.dtype()))
+    fail(Code::E1101, cat(what, " is ", type_text(t), ", expected an integer scalar"));
+  return cast(t, int64).item<int64_t>();
+}
+
+class GroupByWindow final : public DatasetObject {
+ public:
+  GroupByWindow(const Ref<DatasetObject>& input, const ElementSpec& gives, Ref<ElementFunction> key,
+                Dataset::Reducer reduce, GroupOptions options, Ref<Object> held)
+      : DatasetObject(gives, {input}),
+        key_(std::move(key)),
+        reduce_(std::move(reduce)),
+        options_(std::move(options)),
+        held_(std::move(held)) {}
+  const char* name() const override { return "group_by_window"; }
+  int64_t cardinality() const override {
+    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
+  }
+  void visit(Visitor& see) const override {
+    DatasetObject::visit(see);
+    see.child(key_);
+    see.child(held_);
+  }
+  Owned<Cursor> start() const override { return started<GroupByWindow, Groups>(*this); }
+
+ private:
+  int64_t size_of_window(int64_t key) const {
+    if (!options_.window_size_of) return options_.window_size;
+    int64_t size = options_.window_size_of(key);
+    if (size < 1)
+      fail(Code::E1103, cat("the window size of key ", key, " is ", size, ", expected 1 or more"));
+    return size;
+  }
+
+  struct Group {
+    int64_t size = 0;  // of a whole window
+    std::vector<Nested> elements;
+  };
+  struct Groups final : Cursor {
+    explicit Groups(const GroupByWindow& s) : stage(&s), input(s.input().begin()) {}
+    bool next(Nested& out) override {
+      while (true) {
+        check_stop();
+        if (current) {
+          if (current->next(out)) {
+            ++given;
+            return true;
+          }
+          current = {};
+          window.clear();
+        }
+        if (!ended)
+          collect();
+        else if (!flush())
+          return false;
+      }
+    }
+    // Takes elements until one makes a window whole, or there are no more.
+    void collect() {
+      Nested element;
+      if (!input->next(element)) {
+        ended = true;
+        return;
+      }
+      int64_t number = at++;
+      at_stage(*stage, number, [&] {
+        int64_t of = whole_number((*stage->key_)(element), "the key of `group_by_window`");
+        Group& group = groups[of];
+        if (group.size == 0) group.size = stage->size_of_window(of);
+        group.elements.push_back(std::move(element));
+        if (static_cast<int64_t>(group.elements.size()) >= group.size) open(of, group);
+      });
+    }
+    // What is left when there are no more elements, by key.
+    bool flush() {
+      for (auto& [of, group] : groups) {
+        if (group.elements.empty()) continue;
+        open(of, group);
+        return true;
+      }
+      return false;
+    }
+    void open(int64_t of, Group& group) {
+      key = of;
+      window = std::move(group.elements);
+      group.elements.clear();
+      given = 0;
+      current = made();
+    }
+    Owned<Cursor> made() const {
+      Dataset whole = of_elements(stage->input().spec(), window);
+      Dataset d = stage->reduce_(Tensor::scalar(key), whole);
+      if (!stage->spec().joined(d.element_spec()))
+        fail(Code::E1101, cat("the function of `group_by_window` made a dataset of ",
+                              d.element_spec().text(), ", expected ", stage->spec().text()));
+      return d.object()->begin();
+    }
+    void save(Saving& to) const override {
+      to.number(at);
+      to.number(ended);
+      to.number(static_cast<int64_t>(groups.size()));
+      for (const auto& [of, group] : groups) {
+        to.number(of);
+        to.number(group.size);
+        save_all(to, group.elements);
+      }
+      to.number(static_cast<bool>(current));
+      if (current) {
+        to.number(key);
+        to.number(given);
+        save_all(to, window);
+      }
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      at = from.number();
+      ended = from.number() != 0;
+      int64_t n = from.count();
+      for (int64_t i = 0; i < n; ++i) {
+        Group& group = groups[from.number()];
+        group.size = from.number();
+        group.elements = restore_all(from);
+      }
+      if (from.number()) {
+        key = from.number();
+        int64_t there = from.number();
+        window = restore_all(from);
+        current = made();
+        Nested skipped;
+        for (given = 0; given < there; ++given)
+          if (!current->next(skipped))
+            Restoring::refuse("a window gives fewer elements than before");
+      }
+      input->restore(from);
+    }
+    static void save_all(Saving& to, const std::vector<Nested>& elements) {
+      to.number(static_cast<int64_t>(elements.size()));
+      for (const Nested& one : elements) to.element(one);
+    }
+    static std::vector<Nested> restore_all(Restoring& from) {
+      std::vector<Nested> out;
+      for (int64_t n = from.count(); n > 0; --n) out.push_back(from.element());
+      return out;
+    }
+    const Ref<const GroupByWindow> stage;
+    Owned<Cursor> input;
+    std::map<int64_t, Group> groups;
+    Owned<Cursor> current;  // of the dataset that was made of a whole window
+    std::vector<Nested> window;
+    int64_t key = 0, given = 0, at = 0;
+    bool ended = false;
+  };
+  const Ref<ElementFunction> key_;
+  const Dataset::Reducer reduce_;
+  const GroupOptions options_;
+  const Ref<Object> held_;
+};
+
+void need_one(int64_t value, const char* argument, const char* stage) {
+  if (value < 1)
+    fail(Code::E1103, cat("`", argument, "` of `", stage, "` is ", value, ", expected 1 or more"));
+}
+
+}  // namespace
+
+Dataset Dataset::windowed(int64_t size, const WindowOptions& o) const {
+  need_one(size, "size", "window");
+  int64_t shift = o.shift == 0 ? size : o.shift;
+  need_one(shift, "shift", "window");
+  need_one(o.stride, "stride", "window");
+  if (element_spec().form().leaves().empty())
+    fail(Code::E1104, "`window` takes elements with tensors, and there are none");
+  return Dataset(make_ref<Window>(object_, size, shift, o.stride, o.drop_remainder));
+}
+
+Ref<ElementFunction> Dataset::key_function(detail::ElementCode f, const char* stage) const {
+  if (!f) fail(Code::E1104, cat("`", stage, "` was given no function"));
+  if (probing()) return plain_function(std::move(f));
+  return traced_function(std::move(f), element_spec(), stage);
+}
+
+Dataset Dataset::grouped(Ref<ElementFunction> key, Reducer reduce, const GroupOptions& o,
+                         Ref<Object> held, const ElementSpec* gives) const {
+  if (!key || !reduce) fail(Code::E1104, "`group_by_window` was given no function");
+  if (!o.window_size_of) need_one(o.window_size, "window_size", "group_by_window");
+  if (auto keys = key->gives();
+      keys && (!keys->form().is_tensor() || !is_integer(keys->leaves()[0].dtype) ||
+               !keys->leaves()[0].shape.compatible(Shape{})))
+    fail(Code::E1101,
+         cat("the key of `group_by_window` is ", keys->text(), ", expected an integer scalar"));
+  ElementSpec spec =
+      gives ? *gives
+            : spec_of_made(
+                  [&](const Nested& of) {
+                    return reduce(of.tensor(), promised(element_spec())).element_spec();
+                  },
+                  ElementSpec(int64), "group_by_window");
+  if (probing()) return promised(spec);
+  return Dataset(make_ref<GroupByWindow>(object_, spec, std::move(key), std::move(reduce), o,
+                                         std::move(held)));
+}
+
+Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) const {
+  const char* stage = "bucket_by_sequence_length";
+  const auto& at = o.boundaries;
+  if (o.batch_sizes.size() != at.size() + 1)
+    fail(Code::E1103, cat("`batch_sizes` of `", stage, "` has ", o.batch_sizes.size(),
+                          " entries, expected one more than `boundaries`, which has ", at.size()));
+  for (size_t i = 1; i < at.size(); ++i)
+    if (at[i] <= at[i - 1])
+      fail(Code::E1103, cat("`boundaries` of `", stage, "` do not rise: ", at[i - 1], ", ", at[i]));
+  for (int64_t size : o.batch_sizes) need_one(size, "batch_sizes", stage);
+  auto bucket = [length, at](const Nested& element) -> Nested {
+    int64_t n = whole_number((*length)(element), "the length of an element");
+    return Tensor::scalar(
+        static_cast<int64_t>(std::upper_bound(at.begin(), at.end(), n) - at.begin()));
+  };
+  auto batched = [o, at](const Tensor& key, const Dataset& window) {
+    // What is a symbol stands for any of the buckets.
+    size_t i = key.is_symbolic() ? 0 : static_cast<size_t>(key.item<int64_t>());
+    BatchOptions batch{.drop_remainder = o.padding.drop_remainder};
+    if (o.no_padding) return window.batch(o.batch_sizes[i], batch);
+    PaddedBatchOptions padding = o.padding;
+    if (o.pad_to_bucket_boundary && !key.is_symbolic()) {
+      if (i == at.size())
+        fail(Code::E1103,
+             cat("an element is not shorter than the last of `boundaries`, ",
+                 at.empty() ? 0 : at.back(), ", with `pad_to_bucket_boundary`"),
+             "the last bucket has no boundary to pad to");
+      std::vector<Shape> shapes;
+      if (padding.padded_shapes)
+        shapes = *padding.padded_shapes;
+      else
+        for (const ElementType& t : window.element_spec().leaves()) shapes.push_back(t.shape);
+      for (Shape& shape : shapes)
+        for (int axis = 0; axis < shape.rank(); ++axis)
+          if (shape[axis] == kUnknown) shape.dims()[static_cast<size_t>(axis)] = at[i] - 1;
+      padding.padded_shapes = std::move(shapes);
+    }
+    return window.padded_batch(o.batch_sizes[i], padding);
+  };
+  return grouped(plain_function(bucket), batched,
+                 {.window_size_of = [sizes = o.batch_sizes](
+                                        int64_t key) { return sizes[static_cast<size_t>(key)]; }},
+                 length);
+}
+
+}  // namespace holdfast::data

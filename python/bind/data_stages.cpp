@@ -1,0 +1,168 @@
+// Stages of datasets that collect, choose, carry and keep elements.
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+#include "holdfast/op/refuse.h"
+#include "python/bind/data.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+using data::Dataset;
+using data::ElementSpec;
+
+int64_t integer_of(PyObject* o, const char* what) {
+  long long v = PyLong_AsLongLong(o);
+  if (v == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    type_error(cat(what, " is ", repr_of(o), ", expected an integer"));
+  }
+  return v;
+}
+
+nb::object group_by_window(nb::handle self, nb::handle key, const std::vector<Tensor>& captured,
+                           nb::handle key_gives, nb::handle reduce, nb::handle size,
+                           nb::handle gives) {
+  return made([&] {
+    auto held = make_ref<HeldByData>(Object::share(reduce.ptr()));
+    auto code = [f = held.get()](const Tensor& of, const Dataset& window) {
+      return in_python([&] {
+        PyRef face = python_of(*window.object()), number = Object::steal(wrap(of));
+        return dataset_of(called(f->get(), number.get(), face.get()).get());
+      });
+    };
+    data::GroupOptions o;
+    if (PyCallable_Check(size.ptr())) {
+      auto sizes = make_ref<HeldByData>(Object::share(size.ptr()));
+      o.window_size_of = [sizes](int64_t of) {
+        return in_python([&] {
+          PyRef number = Object::steal(wrap(Tensor::scalar(of)));
+          return integer_of(called(sizes->get(), number.get()).get(), "`window_size_func`'s size");
+        });
+      };
+    } else {
+      o.window_size = nb::cast<int64_t>(size);
+    }
+    ElementSpec spec = spec_of(gives.ptr());
+    return dataset_of(self).grouped(function_from(key, captured, key_gives), code, o, held, &spec);
+  });
+}
+
+std::vector<Shape> shapes_from(nb::handle shapes, const char* what) {
+  std::vector<Shape> out;
+  for (nb::handle s : nb::cast<std::vector<nb::object>>(shapes))
+    out.push_back(shape_of(s.ptr(), what));
+  return out;
+}
+
+nb::object bucket(nb::handle self, nb::handle length, const std::vector<Tensor>& captured,
+                  nb::handle length_gives, const std::vector<int64_t>& boundaries,
+                  const std::vector<int64_t>& sizes, nb::handle shapes,
+                  const std::vector<std::optional<Tensor>>& values, bool to_boundary,
+                  bool no_padding, bool drop) {
+  return made([&] {
+    data::BucketOptions o{.boundaries = boundaries,
+                          .batch_sizes = sizes,
+                          .padding = {.drop_remainder = drop},
+                          .pad_to_bucket_boundary = to_boundary,
+                          .no_padding = no_padding};
+    if (!shapes.is_none()) o.padding.padded_shapes = shapes_from(shapes, "`padded_shapes`");
+    for (const auto& v : values) o.padding.padding_values.push_back(v.value_or(Tensor()));
+    return dataset_of(self).bucketed(function_from(length, captured, length_gives), o);
+  });
+}
+
+std::vector<Dataset> datasets_of(const std::vector<nb::object>& given) {
+  std::vector<Dataset> out;
+  for (const nb::object& d : given) out.push_back(dataset_of(d));
+  return out;
+}
+
+}  // namespace
+
+void bind_data_stages(nb::module_& m) {
+  m.def("data_window", [](nb::handle self, int64_t size, int64_t shift, int64_t stride, bool drop) {
+    return made([&] {
+      return dataset_of(self).window(size,
+                                     {.shift = shift, .stride = stride, .drop_remainder = drop});
+    });
+  });
+  m.def("data_group_by_window", &group_by_window, "self"_a, "key"_a, "captured"_a, "key_gives"_a,
+        "reduce"_a, "size"_a, "gives"_a.none());
+  m.def("data_bucket", &bucket, "self"_a, "length"_a, "captured"_a, "length_gives"_a,
+        "boundaries"_a, "sizes"_a, "shapes"_a.none(), "values"_a, "to_boundary"_a, "no_padding"_a,
+        "drop"_a);
+  m.def(
+      "data_random",
+      [](std::optional<int64_t> seed, bool anew) {
+        return made(
+            [&] { return Dataset::random({.seed = seed, .rerandomize_each_iteration = anew}); });
+      },
+      "seed"_a.none(), "anew"_a);
+  m.def("data_choose",
+        [](const std::vector<nb::object>& datasets, nb::handle choices, bool stop_on_empty) {
+          return made([&] {
+            return Dataset::choose_from_datasets(datasets_of(datasets), dataset_of(choices),
+                                                 {.stop_on_empty_dataset = stop_on_empty});
+          });
+        });
+  m.def(
+      "data_list_files",
+      [](const std::vector<std::string>& patterns, bool shuffle, std::optional<int64_t> seed) {
+        return made(
+            [&] { return Dataset::list_files(patterns, {.shuffle = shuffle, .seed = seed}); });
+      },
+      "patterns"_a, "shuffle"_a, "seed"_a.none());
+  m.def("data_scan", [](nb::handle self, nb::handle state, nb::handle f,
+                        const std::vector<Tensor>& captured, nb::handle gives) {
+    return made([&] {
+      return dataset_of(self).scanned(element_of(state.ptr(), "`initial_state`"),
+                                      function_from(f, captured, gives));
+    });
+  });
+  m.def("data_unique",
+        [](nb::handle self) { return made([&] { return dataset_of(self).unique(); }); });
+  m.def("data_rebatch", [](nb::handle self, const std::vector<int64_t>& sizes, bool drop) {
+    return made([&] { return dataset_of(self).rebatch(sizes, {.drop_remainder = drop}); });
+  });
+  m.def("data_ignore_errors", [](nb::handle self, bool log_warning) {
+    return made([&] { return dataset_of(self).ignore_errors(log_warning); });
+  });
+  m.def("data_assert_cardinality", [](nb::handle self, int64_t expected) {
+    return made([&] { return dataset_of(self).assert_cardinality(expected); });
+  });
+  m.def("data_save", [](nb::handle self, const std::string& path) {
+    run([&] {
+      mark();
+      Dataset d = dataset_of(self);
+      WithoutGil others;
+      d.save(path);
+      return 0;
+    });
+  });
+  m.def("data_load",
+        [](const std::string& path) { return made([&] { return Dataset::load(path); }); });
+  m.def("data_kept_in", [](nb::handle self, const std::string& path, bool snapshot) {
+    return made(
+        [&] { return snapshot ? dataset_of(self).snapshot(path) : dataset_of(self).cache(path); });
+  });
+  m.def("data_to_device", [](nb::handle self, const std::string& kind, int index) {
+    return made([&] {
+      Device* device = find_device(kind == "GPU" ? DeviceKind::kCuda : DeviceKind::kCpu, index);
+      if (!device) type_error(cat("there is no device ", kind, ":", index));
+      return dataset_of(self).to_device(device);
+    });
+  });
+  m.def("data_explain", [](nb::handle self, double seconds) {
+    return run([&] {
+      mark();
+      Dataset d = dataset_of(self);
+      WithoutGil others;
+      return d.explain(seconds);
+    });
+  });
+}
+
+}  // namespace holdfast::py

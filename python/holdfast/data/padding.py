@@ -1,0 +1,73 @@
+"""Shapes and values that elements are padded with, beside the structure of an element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from .._tensors.shape import as_shape
+from ..errors import fail
+
+__all__ = ["padded_shapes_of", "padding_values_of"]
+
+
+def padded_shapes_of(specs: Any, given: Any) -> list[Any] | None:
+    """A list of sizes for each tensor of an element; None where nothing was given."""
+    if given is None:
+        return None
+    return [_sizes(each) for each in _flat_up_to(specs, given, True)]
+
+
+def padding_values_of(specs: Any, given: Any) -> list[Any]:
+    """A scalar for each tensor of an element, None for what it is by itself."""
+    if given is None:
+        return []
+    return [
+        None if each is None else _holdfast.convert(each, spec.dtype)
+        for each, spec in zip(_flat_up_to(specs, given, False), _flat(specs), strict=True)
+    ]
+
+
+def _flat(structure: Any) -> list[Any]:
+    """The leaves, in the order in which C++ has them."""
+    if isinstance(structure, tuple):
+        return [leaf for item in structure for leaf in _flat(item)]
+    if isinstance(structure, dict):
+        return [leaf for key in sorted(structure) for leaf in _flat(structure[key])]
+    return [] if structure is None else [structure]
+
+
+def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
+    """What stands in `given` where a structure has its leaves; one value may stand for all."""
+    if not isinstance(structure, (tuple, dict)):
+        return [given]
+    if isinstance(structure, dict):
+        if isinstance(given, dict) and given.keys() == structure.keys():
+            return [
+                leaf
+                for key in sorted(structure)
+                for leaf in _flat_up_to(structure[key], given[key], shapes)
+            ]
+    elif isinstance(given, (tuple, list)) and len(given) == len(structure):
+        return [
+            leaf
+            for item, each in zip(structure, given, strict=True)
+            for leaf in _flat_up_to(item, each, shapes)
+        ]
+    if not shapes and not isinstance(given, (tuple, list, dict)):
+        return [given] * len(_flat(structure))
+    fail(
+        "E1104",
+        f"`{'padded_shapes' if shapes else 'padding_values'}` is {given!r}, and elements are "
+        f"{structure!r}",
+        "it has to have the structure of an element",
+    )
+
+
+def _sizes(shape: Any) -> Any:
+    if isinstance(shape, _holdfast.Tensor):
+        shape = shape.numpy().tolist()
+    if isinstance(shape, (list, tuple)):
+        shape = [None if each == -1 else each for each in shape]
+    found = as_shape(shape)
+    return None if found.rank is None else [-1 if d is None else d for d in found.as_list()]

@@ -1,0 +1,102 @@
+"""`tf.data.DatasetSpec`: what is known of a dataset that is part of an element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from .._tensors.shape import TensorShape, TensorSpec
+from ..errors import fail
+
+__all__ = ["DatasetSpec", "IteratorSpec"]
+
+
+class _OfElements:
+    """A spec that says what the elements of something are."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+        return self._element_spec
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether what this specifies may have the elements of `spec_or_value`."""
+        return hasattr(spec_or_value, "element_spec") and _fits(
+            self._element_spec, spec_or_value.element_spec
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        assert isinstance(other, _OfElements)
+        return bool(self._element_spec == other._element_spec)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._element_spec,)
+
+
+class DatasetSpec(_OfElements):
+    """What is known of a dataset: the specs of its elements."""
+
+    __slots__ = ()
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+        super().__init__(element_spec)
+        if TensorShape(dataset_shape).rank != 0:
+            fail("E1105", f"`dataset_shape` is {dataset_shape!r}, and datasets stand alone here")
+
+    @property
+    def value_type(self) -> type[Any]:
+        """The class of what this specifies."""
+        from .dataset import Dataset
+
+        return Dataset
+
+    @classmethod
+    def from_value(cls, value: Any) -> DatasetSpec:
+        """The spec of a dataset."""
+        return cls(value.element_spec)
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self._element_spec!r}, TensorShape([]))"
+
+
+class IteratorSpec(_OfElements):
+    """What is known of an iterator: the specs of the elements that it gives."""
+
+    __slots__ = ()
+
+    @property
+    def value_type(self) -> type[Any]:
+        """The class of what this specifies."""
+        return _holdfast.DatasetIteratorBase
+
+    @classmethod
+    def from_value(cls, value: Any) -> IteratorSpec:
+        """The spec of an iterator."""
+        return cls(value.element_spec)
+
+    def __repr__(self) -> str:
+        return f"IteratorSpec({self._element_spec!r})"
+
+
+def _fits(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return (
+            isinstance(b, tuple)
+            and len(a) == len(b)
+            and all(_fits(x, y) for x, y in zip(a, b, strict=True))
+        )
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(_fits(a[k], b[k]) for k in a)
+    if isinstance(a, (TensorSpec, _OfElements)):
+        return a.is_compatible_with(b)
+    return bool(a == b)

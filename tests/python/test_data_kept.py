@@ -1,0 +1,120 @@
+"""Elements in files: `save` and `load`, `cache` in a file, `snapshot`."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+Dataset = tf.data.Dataset
+
+
+def values(dataset):
+    return [x.tolist() for x in dataset.as_numpy_iterator()]
+
+
+def counted(n, seen):
+    """A dataset that notes each element that it makes."""
+
+    def gen():
+        for i in range(n):
+            seen.append(i)
+            yield i
+
+    return Dataset.from_generator(gen, output_signature=tf.TensorSpec((), tf.int64))
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    path = str(tmp_path / "deep" / "folder")
+    ds = Dataset.from_tensor_slices(
+        {"x": np.arange(6.0).reshape(3, 2), "s": (["a", "", "länger"], [True, False, True])}
+    )
+    ds.save(path)
+    again = Dataset.load(path)
+    assert len(again) == 3 and again.element_spec == ds.element_spec
+    for a, b in zip(ds, again, strict=True):
+        np.testing.assert_array_equal(a["x"], b["x"])
+        assert a["s"][0].numpy() == b["s"][0].numpy()
+        assert a["s"][1].numpy() == b["s"][1].numpy()
+    first, second = iter(again), iter(again)
+    next(first)
+    second.restore(first.save())
+    assert len(list(second)) == 2
+    with pytest.raises(ValueError, match="expected"):
+        Dataset.load(path, element_spec=tf.TensorSpec((), tf.int32))
+    shuffled = Dataset.load(path, reader_func=lambda all_of: all_of.flat_map(lambda d: d.skip(1)))
+    assert len(list(shuffled)) == 2
+
+
+def test_unknown_sizes_and_windows_are_saved(tmp_path):
+    Dataset.range(5).batch(2).save(str(tmp_path / "a"))
+    again = Dataset.load(str(tmp_path / "a"))
+    assert values(again) == [[0, 1], [2, 3], [4]]
+    assert again.element_spec == tf.TensorSpec((None,), tf.int64)
+    Dataset.range(5).window(2).save(str(tmp_path / "b"))
+    assert values(Dataset.load(str(tmp_path / "b")).flat_map(lambda w: w)) == list(range(5))
+
+
+def test_files_that_are_not_whole_are_refused(tmp_path):
+    path = tmp_path / "s"
+    Dataset.range(20).save(str(path))
+    file = path / "elements"
+    whole = file.read_bytes()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no such file"):
+        Dataset.load(str(tmp_path / "nothing"))
+    for cut in (0, 5, 40, len(whole) - 3):
+        file.write_bytes(whole[:cut])
+        with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.DataLossError)):
+            list(Dataset.load(str(path)))
+    for at in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0x5A
+        file.write_bytes(damaged)
+        with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.DataLossError)):
+            list(Dataset.load(str(path)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="never end"):
+        Dataset.range(3).repeat().save(str(path))
+
+
+@pytest.mark.parametrize("stage", ["cache", "snapshot"])
+def test_elements_are_made_once(tmp_path, stage):
+    seen = []
+
+    def made():
+        return getattr(counted(4, seen), stage)(str(tmp_path / "kept"))
+
+    ds = made()
+    half = iter(ds)
+    assert [int(next(half)) for _ in range(2)] == [0, 1]
+    del half  # nothing counts that is not whole
+    assert values(ds) == values(ds) == [0, 1, 2, 3]
+    assert values(made()) == [0, 1, 2, 3]
+    assert seen == [0, 1, *range(4)]
+    assert not [p for p in tmp_path.rglob("*") if "part" in p.name]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="they are int64"):
+        list(getattr(Dataset.from_tensors("a"), stage)(str(tmp_path / "kept")))
+
+
+@pytest.mark.parametrize("taken", [0, 2, 5])
+def test_positions_are_saved_while_a_file_is_written(tmp_path, taken):
+    ds = Dataset.range(5).map(lambda x: x * 3).cache(str(tmp_path / "c"))
+    first = iter(ds)
+    for _ in range(taken):
+        next(first)
+    position = first.save()
+    del first
+    again = iter(ds)
+    again.restore(position)
+    assert values_left(again) == [x * 3 for x in range(taken, 5)]
+    assert values(ds) == [0, 3, 6, 9, 12]
+
+
+def values_left(iterator):
+    return [int(x) for x in iterator]
+
+
+def test_options_that_files_do_not_have_are_refused(tmp_path):
+    for options in ({"compression": "GZIP"}, {"shard_func": lambda x: x}, {"checkpoint_args": {}}):
+        with pytest.raises(tf.errors.UnimplementedError):
+            Dataset.range(3).save(str(tmp_path / "s"), **options)
+    with pytest.raises(TypeError, match="path"):
+        Dataset.range(3).save(5)
