@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "holdfast/data/inner.h"
 #include "holdfast/holdfast.h"
 
 namespace holdfast::data {
@@ -282,6 +283,68 @@ TEST(Arrays, BatchesGoByAPermutationOfTheirOwn) {
   auto other = arrays(x, {.batch_size = 4, .shuffle = true, .seed = 3}).iterator();
   other.restore(position);
   EXPECT_EQ(it.next()->tensor().to_vector<int64_t>(), other.next()->tensor().to_vector<int64_t>());
+}
+
+TEST(Dataset, WindowsAreDatasetsInElements) {
+  Dataset windows = Dataset::range(7).window(3, {.shift = 2});
+  EXPECT_EQ(windows.cardinality(), 4);
+  int64_t count = 0;
+  for (const Nested& one : windows) count += dataset_in(one.tensor())->cardinality();
+  EXPECT_EQ(count, 10);
+  Dataset flat = windows.flat_map(
+      [](const Nested& w) { return Dataset(Ref<DatasetObject>(dataset_in(w.tensor()))).batch(3); });
+  EXPECT_EQ(lists(flat), (std::vector<Numbers>{{0, 1, 2}, {2, 3, 4}, {4, 5, 6}, {6}}));
+  EXPECT_NE(refusal([&] { windows.batch(2); }).find("E1105"), std::string::npos);
+}
+
+TEST(Dataset, GroupsAndBuckets) {
+  Dataset groups = Dataset::range(6).group_by_window(
+      [](Tensor x) { return x % 2; },
+      [](const Tensor&, const Dataset& window) { return window.batch(2); }, {.window_size = 2});
+  EXPECT_EQ(lists(groups), (std::vector<Numbers>{{0, 2}, {1, 3}, {4}, {5}}));
+  Dataset buckets = Dataset::range(4).bucket_by_sequence_length(
+      [](Tensor x) { return x; }, {.boundaries = {2}, .batch_sizes = {2, 2}, .no_padding = true});
+  EXPECT_EQ(lists(buckets), (std::vector<Numbers>{{0, 1}, {2, 3}}));
+}
+
+TEST(Dataset, ChoicesStatesAndOtherBatches) {
+  Dataset choices = Dataset::from_tensor_slices(Tensor::of(Numbers{0, 1, 1, 0}));
+  Dataset chosen =
+      Dataset::choose_from_datasets({Dataset::range(5), Dataset::range(10, 15)}, choices);
+  EXPECT_EQ(numbers(chosen), (Numbers{0, 10, 11, 1}));
+  Dataset drawn = Dataset::sample_from_datasets({Dataset::range(5), Dataset::range(10, 15)},
+                                                {.weights = {0, 1}});
+  EXPECT_EQ(numbers(drawn), (Numbers{10, 11, 12, 13, 14}));
+  Dataset sums = Dataset::range(4).scan(Tensor::scalar(int64_t{0}),
+                                        [](Tensor s, Tensor x) { return std::pair(s + x, s + x); });
+  EXPECT_EQ(numbers(sums), (Numbers{0, 1, 3, 6}));
+  EXPECT_EQ(lists(Dataset::range(5).batch(2).rebatch({3})),
+            (std::vector<Numbers>{{0, 1, 2}, {3, 4}}));
+  EXPECT_EQ(numbers(Dataset::range(6).map([](Tensor x) { return x % 3; }).unique()),
+            (Numbers{0, 1, 2}));
+  EXPECT_EQ(numbers(Dataset::random({.seed = 1}).take(3)).size(), 3U);
+}
+
+TEST(Dataset, ThreadsKeepTheOrder) {
+  auto made = [] {
+    return Dataset::range(200)
+        .map([](Tensor x) { return x * 2; }, {.num_parallel_calls = 3})
+        .interleave([](Tensor x) { return Dataset::from_tensors(x).repeat(2); },
+                    {.cycle_length = 2, .num_parallel_calls = 2});
+  };
+  Dataset plain = Dataset::range(200)
+                      .map([](Tensor x) { return x * 2; })
+                      .interleave([](Tensor x) { return Dataset::from_tensors(x).repeat(2); },
+                                  {.cycle_length = 2});
+  EXPECT_EQ(numbers(made()), numbers(plain));
+  Iterator first = made().iterator(), again = made().iterator();
+  for (int i = 0; i < 37; ++i) first.next();
+  again.restore(first.save());
+  for (Nested a, b; first.next(a);) {
+    ASSERT_TRUE(again.next(b));
+    EXPECT_EQ(a.tensor().item<int64_t>(), b.tensor().item<int64_t>());
+  }
+  EXPECT_NE(made().explain(10).find("Most of it is"), std::string::npos);
 }
 
 }  // namespace

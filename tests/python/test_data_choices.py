@@ -66,7 +66,18 @@ def test_elements_by_the_number_of_their_dataset():
 
 
 def test_samples_are_those_of_tensorflow(seed_7):
-    assert values(Dataset.sample_from_datasets(ALL, seed=3)) == [100, 0, 101, 102, 103, 104, 1, 2, 3, 4]
+    assert values(Dataset.sample_from_datasets(ALL, seed=3)) == [
+        100,
+        0,
+        101,
+        102,
+        103,
+        104,
+        1,
+        2,
+        3,
+        4,
+    ]
     weighted = Dataset.sample_from_datasets(
         ALL, weights=[0.2, 0.8], seed=5, stop_on_empty_dataset=True
     )
@@ -177,7 +188,10 @@ def test_the_number_of_elements_is_asserted():
 
 def test_older_names(tmp_path):
     ds = Dataset.range(6)
-    assert values(ds.apply(experimental.map_and_batch(lambda x: x * 2, 4))) == [[0, 2, 4, 6], [8, 10]]
+    assert values(ds.apply(experimental.map_and_batch(lambda x: x * 2, 4))) == [
+        [0, 2, 4, 6],
+        [8, 10],
+    ]
     assert values(ds.apply(experimental.unique())) == list(range(6))
     assert int(experimental.at(ds, 4)) == 4
     with pytest.raises(IndexError, match="no element 6"):

@@ -193,7 +193,13 @@ def test_explain_tells_of_each_stage():
     ds = Dataset.range(400).shuffle(50, seed=1).map(slowly, 2).batch(8).prefetch(2)
     said = ds.explain(seconds=30)
     lines = said.splitlines()
-    assert [line.split()[0] for line in lines[:5]] == ["prefetch", "batch", "map", "shuffle", "range"]
+    assert [line.split()[0] for line in lines[:5]] == [
+        "prefetch",
+        "batch",
+        "map",
+        "shuffle",
+        "range",
+    ]
     assert "int64" in lines[0] and "of 2 ready" in lines[0] and "1 thread" in lines[0]
     assert "2 threads" in lines[2] and "test_data_parallel.py" in lines[2]
     assert lines[-1].startswith("50 elements") and "Most of it is `map`" in lines[-1]

@@ -20,6 +20,44 @@ def repeated(x):
     return Dataset.from_tensors(x).repeat(x % 3 + 1)
 
 
+def windows(values, size, shift, stride, drop):
+    found = [values[i::stride][:size] for i in range(0, len(values), shift)]
+    return [w for w in found if len(w) == size] if drop else found
+
+
+def grouped(values, size):
+    out, groups = [], {}
+    for x in values:
+        group = groups.setdefault(x % 3, [])
+        group.append(x)
+        if len(group) == size:
+            out += groups.pop(x % 3)
+    return out + [x for key in sorted(groups) for x in groups[key]]
+
+
+def chosen(values, choices):
+    parts = iter(values), iter(range(100, 104))
+    found = [next(parts[c], None) for c in choices]
+    return [x for x in found if x is not None]
+
+
+def interleaved(values, cycle, block):
+    source = (iter([x] * (x % 3 + 1)) for x in values)
+    places, out, turn, idle = [None] * cycle, [], 0, 0
+    while idle <= cycle:
+        places[turn] = places[turn] or next(source, None)
+        if places[turn] is None:
+            idle += 1
+        else:
+            idle = 0
+            got = list(itertools.islice(places[turn], block))
+            out += got
+            if len(got) < block:
+                places[turn] = None
+        turn = (turn + 1) % cycle
+    return out
+
+
 # Each stage of flat elements: arguments, what the dataset does, what the model does.
 FLAT = {
     "map": (
@@ -55,6 +93,46 @@ FLAT = {
         st.integers(0, 20),
         lambda ds, n: Dataset.zip(ds, Dataset.range(n)).map(lambda a, b: a - b),
         lambda v, n: [a - b for a, b in zip(v, range(n), strict=False)],
+    ),
+    "window": (
+        st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.booleans()),
+        lambda ds, a: ds.window(*a).flat_map(lambda w: w),
+        lambda v, a: [x for w in windows(v, *a) for x in w],
+    ),
+    "grouped": (
+        st.integers(1, 4),
+        lambda ds, n: ds.group_by_window(lambda x: x % 3, lambda k, w: w, window_size=n),
+        lambda v, n: grouped(v, n),
+    ),
+    "scan": (
+        st.integers(-3, 3),
+        lambda ds, k: ds.scan(tf.constant(k, tf.int64), lambda s, x: (s + x, s - x)),
+        lambda v, k: [s - x for s, x in zip(itertools.accumulate(v, initial=k), v, strict=False)],
+    ),
+    "unique": (st.none(), lambda ds, _: ds.unique(), lambda v, _: list(dict.fromkeys(v))),
+    "rebatch": (
+        st.tuples(st.integers(1, 4), st.lists(st.integers(1, 4), min_size=1, max_size=3)),
+        lambda ds, a: ds.batch(a[0]).rebatch(a[1]).unbatch(),
+        lambda v, _: v,
+    ),
+    "chosen": (
+        st.lists(st.integers(0, 1), max_size=9),
+        lambda ds, c: Dataset.choose_from_datasets(
+            [ds, Dataset.range(100, 104)],
+            Dataset.from_tensor_slices(tf.constant(c, tf.int64, shape=[len(c)])),
+            stop_on_empty_dataset=False,
+        ),
+        lambda v, c: chosen(v, c),
+    ),
+    "parallel": (
+        st.integers(1, 3),
+        lambda ds, n: ds.map(lambda x: x * 3 - n, num_parallel_calls=n),
+        lambda v, n: [x * 3 - n for x in v],
+    ),
+    "interleave": (
+        st.tuples(st.integers(1, 3), st.integers(1, 3), st.sampled_from([None, 1, 2])),
+        lambda ds, a: ds.interleave(repeated, *a),
+        lambda v, a: interleaved(v, *a[:2]),
     ),
     "cache": (st.none(), lambda ds, _: ds.cache(), lambda v, _: v),
     "prefetch": (st.integers(1, 4), lambda ds, n: ds.prefetch(n), lambda v, _: v),

@@ -72,11 +72,16 @@ def test_windows_go_through_other_stages():
     assert values(ds.flat_map(lambda w: w.batch(3))) == np.arange(12).reshape(4, 3).tolist()
     assert sorted(values(ds.shuffle(4, seed=1).flat_map(lambda w: w))) == list(range(12))
     assert values(ds.skip(1).take(2).repeat(2).flat_map(lambda w: w)) == [*range(3, 9)] * 2
-    assert values(ds.enumerate().flat_map(lambda i, w: w.map(lambda x: x * 100 + i)))[3:5] == [301, 401]
+    assert values(ds.enumerate().flat_map(lambda i, w: w.map(lambda x: x * 100 + i)))[3:5] == [
+        301,
+        401,
+    ]
     assert values(ds.prefetch(2).cache().flat_map(lambda w: w)) == list(range(12))
     turns = ds.interleave(lambda w: w, cycle_length=2, num_parallel_calls=2)
     assert values(turns)[:4] == [0, 3, 1, 4]
-    inner = Dataset.range(8).window(4).flat_map(lambda w: w.window(2)).flat_map(lambda w: w.batch(2))
+    inner = (
+        Dataset.range(8).window(4).flat_map(lambda w: w.window(2)).flat_map(lambda w: w.batch(2))
+    )
     assert values(inner) == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
@@ -181,10 +186,12 @@ def test_positions_of_windows_are_saved(taken):
     check_resumed(lambda: Dataset.range(9).window(3).prefetch(2), taken)
     check_resumed(lambda: Dataset.range(9).window(3, shift=1).flat_map(lambda w: w.batch(2)), taken)
     check_resumed(
-        lambda: Dataset.range(9)
-        .window(3)
-        .map(lambda w: w.map(lambda x: x + 1))
-        .interleave(lambda w: w, cycle_length=2),
+        lambda: (
+            Dataset.range(9)
+            .window(3)
+            .map(lambda w: w.map(lambda x: x + 1))
+            .interleave(lambda w: w, cycle_length=2)
+        ),
         taken,
     )
     check_resumed(

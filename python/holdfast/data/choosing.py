@@ -169,9 +169,9 @@ def _weighted(datasets: list[Any], weights: Any) -> tuple[list[Any], Any]:
     if count != len(datasets):
         fail("E1103", f"`sample_from_datasets` got {count} weights for {len(datasets)} datasets")
     if not given:
-        pairs = [
-            (each, w) for each, w in zip(datasets, weights, strict=True) if w > 0
-        ] or [(datasets[0].take(0), 1.0)]
+        pairs = [(each, w) for each, w in zip(datasets, weights, strict=True) if w > 0] or [
+            (datasets[0].take(0), 1.0)
+        ]
         datasets, weights = [each for each, _ in pairs], [w for _, w in pairs]
     tensor = _holdfast.convert(weights)
     if tensor.dtype not in (float32, float64):
@@ -192,7 +192,7 @@ def _acceptance(initial: Any, target: Any) -> tuple[Any, Any]:
 
 
 def _estimated(classes: Any, target: Any) -> Any:
-    """The frequency of each class so far, looked at after each 32 elements, one for each element."""
+    """How frequent each class was so far, for each element; looked at after each 32 of them."""
     tf: Any = sys.modules["holdfast"]
     count = target.shape[0]
     seen = tf.fill([count], tf.constant(10, int64))  # nothing is taken for never seen at first

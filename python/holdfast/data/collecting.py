@@ -173,7 +173,7 @@ def _wider(known: Any, given: Any) -> Any:
         return type(known)(*items) if hasattr(known, "_fields") else tuple(items)
     if isinstance(known, dict) and isinstance(given, dict) and known.keys() == given.keys():
         return {key: _wider(known[key], given[key]) for key in known}
-    if isinstance(known, TensorSpec) and isinstance(given, TensorSpec):
-        if known.dtype == given.dtype:
-            return known.most_specific_compatible_type(given)
+    both = isinstance(known, TensorSpec) and isinstance(given, TensorSpec)
+    if both and known.dtype == given.dtype:
+        return known.most_specific_compatible_type(given)
     return known

@@ -192,7 +192,11 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
         """
         f = traced(map_func, self, "map")
         made = _holdfast.data_map(
-            self, f.concrete, f.captured, f.gives, *self._parallel(num_parallel_calls, deterministic)
+            self,
+            f.concrete,
+            f.captured,
+            f.gives,
+            *self._parallel(num_parallel_calls, deterministic),
         )
         return self._like(made, template_of(f.gives))
 
