@@ -90,7 +90,7 @@ class Printer {
 
   // -- no rows: every thread computes some elements
   std::string flat() {
-    std::string f = "__device__ __forceinline__ void f(", call = "f(";
+    std::string f = "__device__ __forceinline__ void f(";
     for (int v : loads_) f += cat("const ", c_type(dtype(v)), " x", v, ", ");
     for (size_t k = 0; k < e_.stores().size(); ++k)
       f += cat(k ? ", " : "", c_type(dtype(e_.stores()[k])), "& y", k);

@@ -13,10 +13,8 @@
 #include "holdfast/expr/cpu_program.h"
 #include "holdfast/graph/text.h"
 #include "holdfast/op/context.h"
-#include "holdfast/op/variable.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
-#include "holdfast/ops/reduce.h"
 #include "holdfast/passes/passes.h"
 #include "slice.h"
 #include "tests/expr/random_list.h"
@@ -65,7 +63,6 @@ void random_lists() {
   double worst = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     RandomList list = ListMaker(seed, seed % 2, true, ops).make();
-    // Outputs that the ops infer in one shape; the maker's other ones have no op's shape.
     Tensors want = on_cpu(list), in;
     for (const Tensor& t : list.in) in.push_back(there(t));
     long long count = 0;
@@ -75,7 +72,7 @@ void random_lists() {
     check(count == 1, cat("list ", seed, " took ", count, " launches: ", list.expr->text()));
     for (size_t i = 0; i < got.size(); ++i, ++outputs)
       worst = std::max(
-          worst, same(cat("list ", seed, ".", i, ": ", list.expr->text()), got[i], want[i], 300));
+          worst, same(cat("list ", seed, ".", i, ": ", list.expr->text()), got[i], want[i], 30));
   }
   std::printf("lists: %d, %d of them in one launch, %zu outputs, worst error %.2g\n", lists, one,
               outputs, worst);
@@ -154,7 +151,7 @@ Tensor chain(const Tensor& x, const Tensor& y) {
   return sigmoid(b * 2.0f) + abs(a);
 }
 
-// Traced by a program, as users write it; and a variable that is changed.
+// Traced by a program, as users write it.
 void traced() {
   auto f = function(chain);
   for (const Shape& s : {Shape{7}, Shape{33, 129}, Shape{1 << 20}}) {
