@@ -70,6 +70,19 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 target_link_libraries(holdfast PRIVATE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
+# What one source needs is told to that source alone: without the library its functions say so.
+function(holdfast_optional_library name source)
+  find_library(HOLDFAST_${name}_LIBRARY NAMES ${ARGN})
+  mark_as_advanced(HOLDFAST_${name}_LIBRARY)
+  if(HOLDFAST_${name}_LIBRARY)
+    target_link_libraries(holdfast PRIVATE ${HOLDFAST_${name}_LIBRARY})
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/${source} PROPERTIES COMPILE_DEFINITIONS HOLDFAST_${name}
+      SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+holdfast_optional_library(JPEG holdfast/io/images/jpeg.cpp jpeg)
+holdfast_optional_library(PNG holdfast/io/images/png.cpp png)
+
 if(HOLDFAST_OPENMP)
   find_package(OpenMP COMPONENTS CXX)
   if(OpenMP_CXX_FOUND)

@@ -68,6 +68,45 @@ class Lines {
   io::Stream stream_;
 };
 
+/// Lines, but for those that go on because a quote does.
+class CsvTexts {
+ public:
+  CsvTexts(const std::string& path, const CsvRecordsOptions& o)
+      : quotes_(o.use_quote_delim),
+        stream_(path, io::compression_named(o.compression_type), o.buffer_size) {
+    std::string left_out;
+    if (o.header) next(left_out);
+  }
+  bool next(std::string& out) {
+    do {
+      out.clear();
+      if (stream_.look(1).empty()) return false;
+      bool open = false;
+      do {
+        std::string_view line = stream_.look_until('\n');
+        if (quotes_ && std::count(line.begin(), line.end(), '"') % 2 != 0) open = !open;
+        out += line;
+        stream_.skip(line.size());
+        if (stream_.look(1).empty()) break;
+        stream_.skip(1);
+        if (open) out += '\n';
+      } while (open);
+      if (!out.empty() && out.back() == '\r') out.pop_back();
+    } while (out.empty());  // empty lines are no records
+    return true;
+  }
+  static bool goes_on() { return false; }
+  void save(Saving& to) const { to.number(stream_.at()); }
+  void restore(Restoring& from) {
+    int64_t at = from.number();
+    if (at < 0 || !stream_.seek(at)) Restoring::refuse("the CSV file is shorter than it was");
+  }
+
+ private:
+  const bool quotes_;
+  io::Stream stream_;
+};
+
 struct PieceOptions : FixedLengthRecordOptions {
   int64_t bytes = 0;
 };
@@ -239,6 +278,9 @@ Dataset detail::records(const FileNames& files, const FilesOptions& o) {
 }
 Dataset detail::lines(const FileNames& files, const FilesOptions& o) {
   return of_files<Lines>(files, "TextLineDataset", o);
+}
+Dataset detail::csv_records(const FileNames& files, const CsvRecordsOptions& o) {
+  return of_files<CsvTexts>(files, "CsvDataset", o);
 }
 Dataset detail::pieces(const FileNames& files, int64_t record_bytes,
                        const FixedLengthRecordOptions& o) {

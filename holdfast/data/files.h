@@ -40,7 +40,16 @@ struct FixedLengthRecordOptions {
   std::optional<int64_t> num_parallel_reads = {};
 };
 
+struct CsvRecordsOptions {
+  bool header = false;          // the first record of each file is left out
+  bool use_quote_delim = true;  // between quotes the end of a line is no end
+  std::string compression_type = {};
+  int64_t buffer_size = 0;
+  std::optional<int64_t> num_parallel_reads = {};
+};
+
 namespace detail {
+HOLDFAST_API Dataset csv_records(const FileNames& files, const CsvRecordsOptions& o);
 HOLDFAST_API Dataset records(const FileNames& files, const FilesOptions& o);
 HOLDFAST_API Dataset lines(const FileNames& files, const FilesOptions& o);
 HOLDFAST_API Dataset pieces(const FileNames& files, int64_t record_bytes,
@@ -58,6 +67,12 @@ inline Dataset TextLineDataset(const FileNames& filenames, const FilesOptions& o
                                const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
   return detail::lines(filenames, o);
+}
+/// The records of CSV files, each as its text: `io::decode_csv` takes them apart.
+inline Dataset CsvRecords(const FileNames& filenames, const CsvRecordsOptions& o = {},
+                          const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return detail::csv_records(filenames, o);
 }
 /// Pieces of `record_bytes` bytes.
 inline Dataset FixedLengthRecordDataset(

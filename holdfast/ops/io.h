@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,87 @@ HOLDFAST_API ParsedFeatures parse_example(const In& serialized, const FeatureRul
 HOLDFAST_API std::pair<ParsedFeatures, ParsedFeatures> parse_sequence_example(
     const In& serialized, const FeatureRules& context_features = {},
     const FeatureRules& sequence_features = {});
+
+// -- files
+
+/// What a file holds, as a text.
+HOLDFAST_API Tensor read_file(const In& filename);
+/// Makes a file of a text, with the folders that lead to it.
+HOLDFAST_API void write_file(const In& filename, const In& contents);
+/// The names of files that patterns with `*`, `?` and `[...]` stand for, sorted.
+HOLDFAST_API Tensor matching_files(const In& pattern);
+
+// -- numbers and texts
+
+struct DecodeRawOptions {
+  bool little_endian = true;
+  std::optional<int64_t> fixed_length =
+      {};  // each text is cut or filled with zeros to so many bytes
+};
+/// The numbers that texts of bytes are.
+HOLDFAST_API Tensor decode_raw(const In& input_bytes, DType out_type, const DecodeRawOptions& = {});
+
+struct DecodeCsvOptions {
+  std::string field_delim = ",";
+  bool use_quote_delim = true;
+  std::string na_value = {};
+  std::optional<std::vector<int64_t>> select_cols = {};
+};
+/// The columns of lines of a CSV file: of the dtypes of `record_defaults`, which stand for empty
+/// fields; an empty default: none may be empty.
+HOLDFAST_API Tensors decode_csv(const In& records, const Ins& record_defaults,
+                                const DecodeCsvOptions& = {});
+
+// -- images
+
+struct DecodeJpegOptions {
+  int64_t channels = 0, ratio = 1;
+  bool fancy_upscaling = true, try_recover_truncated = false;
+  double acceptable_fraction = 1;
+  std::string dct_method = {};  // "", "INTEGER_FAST" or "INTEGER_ACCURATE"
+};
+/// The pixels of a JPEG file: uint8 of the shape height, width, channels.
+HOLDFAST_API Tensor decode_jpeg(const In& contents, const DecodeJpegOptions& = {});
+struct DecodePngOptions {
+  int64_t channels = 0;
+  DType dtype = uint8;  // or uint16
+};
+HOLDFAST_API Tensor decode_png(const In& contents, const DecodePngOptions& = {});
+struct DecodeBmpOptions {
+  int64_t channels = 0;
+};
+HOLDFAST_API Tensor decode_bmp(const In& contents, const DecodeBmpOptions& = {});
+/// All frames: number, height, width, 3.
+HOLDFAST_API Tensor decode_gif(const In& contents);
+struct DecodeImageOptions {
+  int64_t channels = 0;
+  DType dtype = uint8;  // or uint16, float32
+  bool expand_animations = true;
+};
+/// The pixels of a file of any of these kinds. An animated one has an axis of frames, unless
+/// `expand_animations` is false: then it is its first frame.
+HOLDFAST_API Tensor decode_image(const In& contents, const DecodeImageOptions& = {});
+struct ExtractJpegShapeOptions {
+  DType output_type = int32;
+};
+/// Height, width and channels, from a JPEG's header alone.
+HOLDFAST_API Tensor extract_jpeg_shape(const In& contents, const ExtractJpegShapeOptions& = {});
+
+struct EncodeJpegOptions {
+  std::string format = {};  // "", "grayscale" or "rgb"
+  int64_t quality = 95;
+  bool progressive = false, optimize_size = false, chroma_downsampling = true;
+  std::string density_unit = "in";
+  int64_t x_density = 300, y_density = 300;
+  std::string xmp_metadata = {};
+};
+/// A JPEG file of uint8 pixels.
+HOLDFAST_API Tensor encode_jpeg(const In& image, const EncodeJpegOptions& = {});
+struct EncodePngOptions {
+  int64_t compression = -1;
+};
+/// A PNG file of uint8 or uint16 pixels; of each of several images where there are more axes.
+HOLDFAST_API Tensor encode_png(const In& image, const EncodePngOptions& = {});
 
 namespace detail {
 /// The same for rules that may name a feature more than once: one entry for each rule.

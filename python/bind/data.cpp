@@ -22,6 +22,8 @@ using data::DatasetObject;
 using data::ElementSpec;
 using data::IteratorObject;
 
+namespace {
+
 // -- specs
 
 Object spec_object(const ElementSpec& spec, nb::handle make, nb::handle make_inner) {

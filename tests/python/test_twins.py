@@ -45,6 +45,8 @@ CPP_ONLY = {
 UNLIKE = {
     "debugging.assert_none_equal": "TensorFlow has `summarize` before `message` here, C++ one struct",
     "cond": "Python's `true_fn` and `false_fn` may be left out, to be refused in words",
+    "io.decode_csv": "a comma between quotes is a default, which the reader of headers takes apart",
+    "io.gfile.join": "paths, not strings: C++ has `std::filesystem`",
     "meshgrid": "`*args` in Python is a list in C++",
     "experimental.dlpack.from_dlpack": "a capsule in Python, the struct in it in C++",
     "experimental.dlpack.to_dlpack": "a capsule in Python, the struct in it in C++",
@@ -59,6 +61,7 @@ TWINS = {
     r"train\.(Example|Feature|Features|BytesList|FloatList|Int64List)": "struct Example",
     r"train\.(SequenceExample|FeatureLists?)": "struct SequenceExample",
     r"io\.(FixedLen|FixedLenSequence|VarLen|Ragged|Sparse)Feature": "struct FeatureRule",
+    r"io\.decode_csv": "Tensors decode_csv(",
     r"io\.parse_(single_)?example": "ParsedFeatures parse_example(",
     r"io\.parse_(single_)?sequence_example": "parse_sequence_example(",
     r"Tensor|constant|convert_to_tensor": "class HOLDFAST_API Tensor",
@@ -96,6 +99,7 @@ TWINS = {
 }
 # Python's name (a pattern) -> why C++ has none.
 PYTHON_ONLY = {
+    r"io\.gfile\.\w+": "files and folders, for which C++ has `std::filesystem`",
     r"nest\.\w+": "walks Python's lists, tuples and dicts; C++ has types for structure",
     r"py_function|numpy_function": "wraps a Python function",
     r"autograph\..*": "rewrites Python source",

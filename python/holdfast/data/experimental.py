@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .. import _holdfast
 from .._flow.optional import Optional
 from ..errors import fail, need_callable
+from .csv import CsvDataset, make_csv_dataset
 from .dataset import Dataset
 from .options import (
     AutoShardPolicy,
@@ -29,6 +30,7 @@ __all__ = [
     "AutotuneAlgorithm",
     "AutotuneOptions",
     "Counter",
+    "CsvDataset",
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",
@@ -51,6 +53,7 @@ __all__ = [
     "group_by_window",
     "ignore_errors",
     "load",
+    "make_csv_dataset",
     "map_and_batch",
     "pad_to_cardinality",
     "parallel_interleave",

@@ -14,7 +14,15 @@ from .dataset import Dataset
 from .probing import is_probing, number
 from .structure import whole_number
 
-__all__ = ["FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset"]
+__all__ = [
+    "FixedLengthRecordDataset",
+    "TFRecordDataset",
+    "TextLineDataset",
+    "compression_text",
+    "names_of",
+    "parallel_reads",
+    "size_or",
+]
 
 
 class _FilesDataset(Dataset):
@@ -40,9 +48,9 @@ class TFRecordDataset(_FilesDataset):
             "TFRecordDataset",
             filenames,
             _holdfast.data_records,
-            _compression(compression_type),
-            _count(buffer_size, "`buffer_size`", 0),
-            _at_once(num_parallel_reads),
+            compression_text(compression_type),
+            size_or(buffer_size, "`buffer_size`", 0),
+            parallel_reads(num_parallel_reads),
         )
 
 
@@ -62,9 +70,9 @@ class TextLineDataset(_FilesDataset):
             "TextLineDataset",
             filenames,
             _holdfast.data_lines,
-            _compression(compression_type),
-            _count(buffer_size, "`buffer_size`", 0),
-            _at_once(num_parallel_reads),
+            compression_text(compression_type),
+            size_or(buffer_size, "`buffer_size`", 0),
+            parallel_reads(num_parallel_reads),
         )
 
 
@@ -88,16 +96,16 @@ class FixedLengthRecordDataset(_FilesDataset):
             filenames,
             _holdfast.data_pieces,
             whole_number(number(record_bytes), "`record_bytes`"),
-            _count(header_bytes, "`header_bytes`", 0),
-            _count(footer_bytes, "`footer_bytes`", 0),
-            _compression(compression_type),
-            _count(buffer_size, "`buffer_size`", 0),
-            _at_once(num_parallel_reads),
+            size_or(header_bytes, "`header_bytes`", 0),
+            size_or(footer_bytes, "`footer_bytes`", 0),
+            compression_text(compression_type),
+            size_or(buffer_size, "`buffer_size`", 0),
+            parallel_reads(num_parallel_reads),
         )
 
 
 def _made(cls: type, function: str, filenames: Any, make: Any, *arguments: Any) -> Any:
-    names = _names(filenames, function)
+    names = names_of(filenames, function)
     found = (
         _holdfast.data_promised(TensorSpec((), string))
         if names is None
@@ -107,7 +115,7 @@ def _made(cls: type, function: str, filenames: Any, make: Any, *arguments: Any) 
     return found
 
 
-def _names(given: Any, function: str) -> Dataset | None:
+def names_of(given: Any, function: str) -> Dataset | None:
     """A dataset of names; None where nothing is known but that there will be names."""
     if isinstance(given, Dataset):
         return given
@@ -138,16 +146,19 @@ def _text(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _compression(value: Any) -> str:
+def compression_text(value: Any) -> str:
+    """What C++ calls a compression: "" for none."""
     found = "" if value is None else _text(value)
     if not isinstance(found, str):
         fail("E1104", f"`compression_type` is {value!r}, expected a text")
     return "" if found == "NONE" else found
 
 
-def _count(value: Any, argument: str, default: int) -> int:
+def size_or(value: Any, argument: str, default: int) -> int:
+    """A number of bytes, or the default."""
     return default if value is None else whole_number(number(value), argument)
 
 
-def _at_once(value: Any) -> int | None:
+def parallel_reads(value: Any) -> int | None:
+    """Of how many files records are taken in turn."""
     return None if value is None else whole_number(number(value), "`num_parallel_reads`")
