@@ -25,6 +25,7 @@
 #include "holdfast/keras/layers/recurrent/stacked.h"
 #include "holdfast/keras/layers/recurrent/time_distributed.h"
 #include "holdfast/keras/layers/reshape.h"
+#include "holdfast/keras/layers/spatial/adaptive_pooling.h"
 #include "holdfast/keras/layers/spatial/borders.h"
 #include "holdfast/keras/layers/spatial/convolution.h"
 #include "holdfast/keras/layers/spatial/convolution_transpose.h"

@@ -25,7 +25,7 @@ layers = keras.layers
         (lambda: layers.Conv2DTranspose(2, 3, strides=2, output_padding=2), "`output_padding`"),
         (lambda: layers.MaxPooling2D(0), "`pool_size` is [0, 0]"),
         (lambda: layers.Dropout(1.5), "`rate` is 1.5"),
-        (lambda: layers.BatchNormalization(renorm=True), "`renorm`"),
+        (lambda: layers.BatchNormalization(renorm=True, renorm_clipping=3), "`renorm_clipping`"),
         (lambda: layers.GroupNormalization(0), "`groups` is 0"),
         (lambda: layers.Reshape((-1, -1)), "`target_shape` is [-1, -1]"),
         (lambda: layers.Permute((0, 1)), "`dims` is [0, 1]"),

@@ -29,8 +29,6 @@ MISSING = {
     "keras.quantizers": _QUANTIZED,
     "keras.applications": "models whose weights come from elsewhere are not made yet",
     "keras.callbacks.OrbaxCheckpoint": "it writes files of Orbax",
-    "keras.config.disable_flash_attention": "layers choose how attention is computed",
-    "keras.config.enable_flash_attention": "layers choose how attention is computed",
     "keras.config.enable_unsafe_deserialization": "code in files is never run",
     "keras.distillation": _LATER,
     "keras.distribution": _SEVERAL,
@@ -68,8 +66,7 @@ MISSING = {
 }
 _LONG_TAIL = {
     "keras.layers": """
-      AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
-      AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D AugMix AutoContrast
+      AugMix AutoContrast
       CategoryEncoding CenterCrop ContrastLimitedAdaptiveHistogramEqualization ConvLSTM1D ConvLSTM2D
       ConvLSTM3D CutMix Discretization Equalization HashedCrossing Hashing IntegerLookup
       MaxNumBoundingBoxes MelSpectrogram MixUp Pipeline RandAugment RandomBrightness

@@ -234,10 +234,10 @@ def test_a_class_without_from_config_is_refused_by_name():
 def test_a_state_tree_of_plain_numbers():
     x = keras.Input((2,))
     model = keras.Model(x, layers.Dense(1, name="last")(x))
-    model.compile("adam")
+    model.compile(keras.optimizers.Adam(name="moves"))
     model.set_state_tree(
         {
-            "optimizer_variables": {"adam": {"iteration": 7}},
+            "optimizer_variables": {"moves": {"iteration": 7}},
             "trainable_variables": {"last": {"bias": [0.5]}},
         }
     )

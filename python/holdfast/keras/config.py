@@ -17,9 +17,11 @@ from .mixed_precision import dtype_policy, set_dtype_policy
 
 __all__ = [
     "backend",
+    "disable_flash_attention",
     "disable_interactive_logging",
     "disable_traceback_filtering",
     "dtype_policy",
+    "enable_flash_attention",
     "enable_interactive_logging",
     "enable_traceback_filtering",
     "epsilon",
@@ -47,6 +49,7 @@ class _Said:
     interactive = True
     max_epochs: int | None = None
     max_steps: int | None = None
+    flash_attention: bool | None = None
 
 
 def backend() -> str:
@@ -86,23 +89,18 @@ def set_floatx(value: Any) -> None:
 
 
 def image_data_format() -> str:
-    """Where images have their channels: "channels_last"."""
-    return "channels_last"
+    """Where images have their channels, for layers and ops that are told nothing else."""
+    return str(_holdfast.image_data_format())
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Images have their channels last; a layer may be told otherwise by its `data_format`."""
+    """Sets where images have their channels; from the start that is "channels_last"."""
     if data_format not in {"channels_first", "channels_last"}:
         fail(
             "E1104",
             f'`data_format` is {data_format!r}, expected "channels_last" or "channels_first"',
         )
-    if data_format != "channels_last":
-        unsupported(
-            'the data format "channels_first" is not supported for all layers at once',
-            "layers that say nothing have their channels last",
-            fix='say `data_format="channels_first"` where a layer is made',
-        )
+    _holdfast.set_image_data_format(data_format)
 
 
 def enable_interactive_logging() -> None:
@@ -120,8 +118,22 @@ def is_interactive_logging_enabled() -> bool:
     return _Said.interactive
 
 
-def is_flash_attention_enabled() -> None:
-    """Not said: layers choose how attention is computed."""
+def enable_flash_attention() -> None:
+    """Takes `disable_flash_attention` back: layers choose how attention is computed."""
+    _Said.flash_attention = None
+
+
+def disable_flash_attention() -> None:
+    """Layers of attention that are told nothing else need not use the fused computation.
+
+    It is one of the ways in which attention may be computed; the results are the same.
+    """
+    _Said.flash_attention = False
+
+
+def is_flash_attention_enabled() -> bool | None:
+    """What was said last; None: nothing, and layers choose how attention is computed."""
+    return _Said.flash_attention
 
 
 def is_nnx_enabled() -> bool:

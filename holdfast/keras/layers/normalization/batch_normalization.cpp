@@ -1,8 +1,11 @@
 #include "holdfast/keras/layers/normalization/batch_normalization.h"
 
+#include <cmath>
+
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/layers/checks.h"
+#include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/normalization.h"
@@ -40,7 +43,23 @@ ClassDef& declared =
         .weight<&BatchNormalizationLayer::gamma>("gamma")
         .weight<&BatchNormalizationLayer::beta>("beta")
         .weight<&BatchNormalizationLayer::moving_mean>("moving_mean")
-        .weight<&BatchNormalizationLayer::moving_variance>("moving_variance");
+        .weight<&BatchNormalizationLayer::moving_variance>("moving_variance")
+        .weight<&BatchNormalizationLayer::moving_stddev>("moving_stddev")
+        .weight<&BatchNormalizationLayer::renorm_mean>("renorm_mean")
+        .weight<&BatchNormalizationLayer::renorm_stddev>("renorm_stddev");
+
+// Deviations begin with the roots of what variances begin with.
+class RootOf final : public Initializer {
+ public:
+  explicit RootOf(Ref<Initializer> squares) : squares_(std::move(squares)) {}
+  void visit(Visitor& see) const override { see.child(squares_); }
+  Tensor operator()(const Shape& shape, DType dtype) const override {
+    return sqrt((*squares_)(shape, dtype));
+  }
+
+ private:
+  Ref<Initializer> squares_;
+};
 
 }  // namespace
 
@@ -48,11 +67,29 @@ const ClassDef& BatchNormalizationLayer::definition() const { return declared; }
 
 void BatchNormalizationLayer::check() {
   const O& o = options_;
-  if (o.renorm)
-    fail(Code::E1105, "BatchNormalization: `renorm` is true, and renormalisation is not there yet",
-         "the batch's own statistics are used while training");
+  if (o.renorm && o.renorm_clipping.is_null()) options_.renorm_clipping = ConfigDict{};
+  if (o.renorm) {
+    const ConfigDict& clipping =
+        o.renorm_clipping.as_dict("`renorm_clipping` of BatchNormalization");
+    for (const auto& [key, value] : clipping)
+      if (key != "rmin" && key != "rmax" && key != "dmax")
+        unknown_identifier("a bound of `renorm_clipping`", key, {"dmax", "rmax", "rmin"});
+    auto rmin = bound("rmin"), rmax = bound("rmax"), dmax = bound("dmax");
+    if (rmin && rmax && *rmax < *rmin)
+      fail(Code::E1103, cat("BatchNormalization: `renorm_clipping` has the rmax ", *rmax,
+                            ", expected at least its rmin, ", *rmin));
+    if (dmax && *dmax < 0)
+      fail(Code::E1103, cat("BatchNormalization: `renorm_clipping` has the dmax ", *dmax,
+                            ", expected at least 0"));
+  }
   if (o.epsilon < 0)
     fail(Code::E1103, cat("BatchNormalization: `epsilon` is ", o.epsilon, ", expected at least 0"));
+}
+
+std::optional<double> BatchNormalizationLayer::bound(const char* name) const {
+  const Config* said = options_.renorm_clipping.as_dict().find(name);
+  if (!said || said->is_null()) return {};
+  return said->as_number(cat("`", name, "` of `renorm_clipping`"));
 }
 
 void BatchNormalizationLayer::build(const Shape& inputs) {
@@ -81,6 +118,35 @@ void BatchNormalizationLayer::build(const Shape& inputs) {
     beta = weight("beta", o.beta_initializer, o.beta_regularizer, o.beta_constraint, true);
   moving_mean = weight("moving_mean", o.moving_mean_initializer, {}, {}, false);
   moving_variance = weight("moving_variance", o.moving_variance_initializer, {}, {}, false);
+  if (!o.renorm) return;
+  InitializerOption deviation(make_ref<RootOf>(o.moving_variance_initializer.function));
+  moving_stddev = weight("moving_stddev", deviation, {}, {}, false);
+  renorm_mean = weight("renorm_mean", o.moving_mean_initializer, {}, {}, false);
+  renorm_stddev = weight("renorm_stddev", deviation, {}, {}, false);
+}
+
+BatchNormalizationLayer::Correction BatchNormalizationLayer::renormalized(
+    const Tensor& mean, const Tensor& variance) const {
+  const O& o = options_;
+  auto now = [&](const Variable& v) { return cast(v.read(), mean.dtype()); };
+  auto move = [&](const Variable& average, double momentum, const Tensor& to) {
+    Tensor moved = now(average) * momentum + to * (1 - momentum);
+    average.assign(cast(moved, average.dtype()));
+    return moved;
+  };
+  Tensor deviation = sqrt(variance + o.epsilon);
+  // Averages that are near zero in the beginning divide nothing.
+  Tensor expected = maximum(now(renorm_stddev), Tensor::scalar(std::sqrt(o.epsilon), mean.dtype()));
+  Tensor factor = deviation / expected, offset = (mean - now(renorm_mean)) / expected;
+  if (auto least = bound("rmin")) factor = maximum(factor, *least);
+  if (auto most = bound("rmax")) factor = minimum(factor, *most);
+  if (auto most = bound("dmax")) offset = clip_by_value(offset, -*most, *most);
+  move(renorm_mean, o.renorm_momentum, mean);
+  move(renorm_stddev, o.renorm_momentum, deviation);
+  move(moving_mean, o.momentum, mean);
+  Tensor moved = move(moving_stddev, o.momentum, deviation);
+  moving_variance.assign(cast(nn::relu(moved * moved - o.epsilon), moving_variance.dtype()));
+  return {stop_gradient(factor), stop_gradient(offset)};
 }
 
 // Mean and variance over all axes but the channels', of what the mask keeps.
@@ -119,13 +185,22 @@ Tensor BatchNormalizationLayer::call(const Tensor& inputs, const CallOptions& c)
   if (x.dtype() != float64) x = cast(x, float32);
   auto in_dtype = [&](const Variable& v) { return cast(v.read(), x.dtype()); };
   Tensor mean = in_dtype(moving_mean), variance = in_dtype(moving_variance);
+  Tensor scaled = gamma.defined() ? in_dtype(gamma) : Tensor();
+  Tensor shifted = beta.defined() ? in_dtype(beta) : Tensor();
   if (c.training.value_or(false) && trainable()) {
     auto [batch_mean, batch_variance] = moments(x, axis, c.mask);
     auto move = [&](const Variable& average, const Tensor& was, const Tensor& now) {
       average.assign(cast(was * o.momentum + now * (1 - o.momentum), average.dtype()));
     };
-    move(moving_mean, mean, batch_mean);
-    move(moving_variance, variance, batch_variance);
+    if (o.renorm) {
+      Correction by = renormalized(batch_mean, batch_variance);
+      Tensor offset = scaled.defined() ? by.offset * scaled : by.offset;
+      scaled = scaled.defined() ? by.factor * scaled : by.factor;
+      shifted = shifted.defined() ? offset + shifted : offset;
+    } else {
+      move(moving_mean, mean, batch_mean);
+      move(moving_variance, variance, batch_variance);
+    }
     mean = batch_mean;
     variance = batch_variance;
   }
@@ -134,8 +209,8 @@ Tensor BatchNormalizationLayer::call(const Tensor& inputs, const CallOptions& c)
   dims[0] = -1;
   auto placed = [&](const Tensor& t) { return last ? t : reshape(t, dims); };
   MaybeIn offset, factor;
-  if (beta.defined()) offset = placed(in_dtype(beta));
-  if (gamma.defined()) factor = placed(in_dtype(gamma));
+  if (shifted.defined()) offset = placed(shifted);
+  if (scaled.defined()) factor = placed(scaled);
   Tensor y = nn::batch_normalization(x, placed(mean), placed(variance), offset, factor, o.epsilon);
   return y.dtype() == compute_dtype() || !is_floating(compute_dtype()) ? y
                                                                        : cast(y, compute_dtype());

@@ -31,9 +31,18 @@ class HOLDFAST_API BatchNormalizationLayer : public Declares<BatchNormalizationO
 
   Variable gamma, beta;  // empty without `scale`, without `center`
   Variable moving_mean, moving_variance;
+  // With `renorm`: what is used otherwise follows from the first, training goes by the others.
+  Variable moving_stddev, renorm_mean, renorm_stddev;
 
  private:
   void check() override;
+  /// A bound that `renorm_clipping` says; nothing where it does not.
+  std::optional<double> bound(const char* name) const;
+  struct Correction {
+    Tensor factor, offset;  // of what the batch's own statistics give
+  };
+  /// How far the batch is from the averages; these and the moving statistics move on.
+  Correction renormalized(const Tensor& mean, const Tensor& variance) const;
   std::tuple<Tensor, Tensor> moments(const Tensor& x, int axis, const Nested& mask) const;
 };
 

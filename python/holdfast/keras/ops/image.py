@@ -25,7 +25,7 @@ def rgb_to_grayscale(images: Any, data_format: str | None = None) -> Any:
     """How bright colours look."""
     images = tensor(images)
     _axes(images, data_format, "rgb_to_grayscale")
-    axis = -3 if data_format == "channels_first" else -1
+    axis = -3 if _channels(data_format, 2, "rgb_to_grayscale")[1] == "C" else -1
     if images.shape[axis] not in {None, 3}:
         fail("E1102", f"`rgb_to_grayscale` got {images.shape[axis]} channels, expected 3")
     wide = as_float(images)

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import fail, unsupported
 from .. import activations as _activations
 from ..config import epsilon as _epsilon
+from ..config import image_data_format
 from .elementwise import polar
 from .linalg import norm
 from .ordering import multi_hot, one_hot
@@ -160,7 +161,8 @@ def _channels(data_format: str | None, spatial: int, op: str) -> str:
     if spatial not in {1, 2, 3}:
         fail("E1102", f"`{op}` got {spatial + 2} axes, expected 3, 4 or 5")
     letters = "DHW"[3 - spatial :]
-    if data_format in {None, "channels_last"}:
+    data_format = data_format or image_data_format()
+    if data_format == "channels_last":
         return f"N{letters}C"
     if data_format == "channels_first":
         return f"NC{letters}"
