@@ -1,6 +1,7 @@
 // Runs one op now: check, place, infer, pick a kernel, run it.
 #include "holdfast/base/text.h"
 #include "holdfast/exec/kernel.h"
+#include "holdfast/exec/known_calls.h"
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/graph/trace.h"
@@ -197,6 +198,23 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
   throw;
 }
 
+// The way of calls whose types came before: nothing is checked, inferred or chosen again. False,
+// and nothing is done, where these did not.
+bool run_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) try {
+  KnownCalls* calls = KnownCalls::of_thread();
+  Device* device = place(op, in);
+  Ref<const KnownCall> known = calls ? calls->find(op, in, attrs, device) : nullptr;
+  if (!known) return false;
+  out.resize(known->gives().dtypes.size());
+  Call call(op, in, attrs, known->gives(), device, out);
+  if (Status s = known->chosen().run(call); !s.ok()) raise_from(s, op, in);
+  stamp(op, in, out);
+  return true;
+} catch (Error& e) {
+  e.name_op(op.name);
+  throw;
+}
+
 // Symbols of finished traces, read.
 std::span<const Tensor> values_of(const OpDef& op, std::span<const Tensor> in, Tensors& read) {
   for (size_t i = 0; i < in.size(); ++i)
@@ -232,6 +250,7 @@ class Eager final : public Interpreter {
  public:
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
     if (op.plain && run_plain(op, in, out)) return;
+    if (op.prepares && run_known(op, in, attrs, out)) return;
     Tensors read;
     for (const Tensor& t : in) {
       if (t.defined() && t.is_symbolic()) {
@@ -259,11 +278,13 @@ class Eager final : public Interpreter {
     out.resize(infer.dtypes.size());
     Call call(op, in, attrs, infer, device, out);
     std::string refusals;
-    const Kernel* kernel = pick_kernel(op, device->kind(), call, refusals);
-    if (!kernel && device->kind() != DeviceKind::kCpu)
+    Chosen chosen = choose_kernel(op, device->kind(), call, refusals);
+    if (!chosen && device->kind() != DeviceKind::kCpu)
       return on_cpu(op, in, attrs, out, device, refusals);
-    if (!kernel) no_kernel(op, in, device, refusals);
-    if (Status s = kernel->run(call); !s.ok()) raise_from(s, op, in);
+    if (!chosen) no_kernel(op, in, device, refusals);
+    if (KnownCalls* calls = op.prepares ? KnownCalls::of_thread() : nullptr)
+      calls->keep(KnownCall::of(op, in, attrs, infer, device, chosen));
+    if (Status s = chosen.run(call); !s.ok()) raise_from(s, op, in);
     stamp(op, in, out);
   }
 

@@ -60,8 +60,9 @@ std::string FastPlan::explain() const {
     out += cat(share, "  ", k, "  ", n.op->name, " -> ");
     for (size_t i = 0; i < n.outputs.size(); ++i)
       out += cat(i ? ", " : "", type_text(n.outputs[i].dtype, n.outputs[i].shape));
-    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run",
-               ", ", bytes, " bytes", n.again ? ", computed again to save memory" : "");
+    const Chosen* bound = bound_[k].load(std::memory_order_acquire);
+    out += cat("  kernel ", bound ? bound->kernel.name : "chosen at each run", ", ", bytes,
+               " bytes", n.again ? ", computed again to save memory" : "");
     Loc at = locate(n.where);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";

@@ -88,19 +88,29 @@ class FastPlan::Lease {
 FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
     : plan_(plan),
       seen_(std::move(seen)),
-      kernels_(new std::atomic<const Kernel*>[plan.steps().size()]),
+      bound_(new std::atomic<const Chosen*>[plan.steps().size()]),
       refusals_(plan.steps().size()),
       watch_(watch),
       nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
   for (size_t k = 0; k < plan.steps().size(); ++k) {
     nanoseconds_[k] = 0;
-    kernels_[k] = seen_[k].kernel;
+    bound_[k] = nullptr;
+    if (plan.steps()[k].binds && seen_[k].chosen) bind(k, seen_[k].chosen);
     refusals_[k] = seen_[k].refusals;
     reads_.push_back(read_by(plan.steps()[k]));
   }
   find_storage();
 }
-FastPlan::~FastPlan() = default;
+FastPlan::~FastPlan() {
+  for (size_t k = 0; k < plan_.steps().size(); ++k) delete bound_[k].load();
+}
+
+void FastPlan::bind(size_t step, Chosen fresh) const {
+  auto made = std::make_unique<const Chosen>(std::move(fresh));
+  const Chosen* none = nullptr;
+  if (bound_[step].compare_exchange_strong(none, made.get(), std::memory_order_acq_rel))
+    made.release();
+}
 
 // The variable that a step reads, where the plan holds it and its value lies where the plan runs;
 // else null.
@@ -321,16 +331,16 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
       out.resize(s.node->outputs.size());
       out[i] = own;
     }
-    const Kernel* kernel = s.fixed ? kernels_[k].load(std::memory_order_relaxed) : nullptr;
-    bool bound = kernel != nullptr;
-    Plan::run_step(s, slots, out, kernel, watching ? &seen[k].refusals : nullptr);
-    if (!bound && s.fixed) kernels_[k].store(kernel, std::memory_order_relaxed);
+    const Chosen* bound = bound_[k].load(std::memory_order_acquire);
+    Chosen fresh;
+    Plan::run_step(s, slots, out, bound, fresh, watching ? &seen[k].refusals : nullptr);
     if (watching) {
       watch(s, out, *frame, seen[k]);
-      seen[k].kernel = kernel;
+      seen[k].chosen = bound ? *bound : fresh;
       for (size_t i = 0; i < seen[k].alias.size() && i < seen_[k].alias.size(); ++i)
         surprised = surprised || (seen[k].alias[i] != seen_[k].alias[i] && matters(s, i));
     }
+    if (fresh && s.binds) bind(k, std::move(fresh));
     settle(s, out, *frame);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if (timed)

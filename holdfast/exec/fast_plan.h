@@ -47,9 +47,11 @@ class HOLDFAST_API FastPlan {
 
   const Plan& plan_;
   std::vector<StepSeen> seen_;
-  mutable std::unique_ptr<std::atomic<const Kernel*>[]>
-      kernels_;                                // of each step, once one was chosen
-  mutable std::vector<std::string> refusals_;  // written by the run that watches
+  /// Keeps what a step chose, for all runs to come; of two at a time the first stays.
+  void bind(size_t step, Chosen fresh) const;
+
+  mutable std::unique_ptr<std::atomic<const Chosen*>[]> bound_;  // by step, once one was chosen
+  mutable std::vector<std::string> refusals_;                    // written by the run that watches
   mutable std::atomic<bool> watch_;
   std::vector<VariableState*> reads_;  // by step: the variable that it reads, and does no more
   std::vector<int> storage_of_;        // by slot; -1: memory of its own

@@ -5,8 +5,7 @@
 
 namespace holdfast {
 
-const Kernel* pick_kernel(const OpDef& op, DeviceKind kind, const Call& call,
-                          std::string& refusals) {
+Chosen choose_kernel(const OpDef& op, DeviceKind kind, const Call& call, std::string& refusals) {
   DType d = call.inputs() && call.has(0) ? call.in(0).dtype()
             : call.outputs()             ? call.out_dtype(0)
                                          : DType::kResource;
@@ -14,10 +13,15 @@ const Kernel* pick_kernel(const OpDef& op, DeviceKind kind, const Call& call,
     if (k.device != kind) continue;
     bool takes = k.dtypes.has(d) || d == DType::kResource || d == DType::kVariant;
     const char* reason = takes ? (k.refuse ? k.refuse(call) : nullptr) : "dtype";
-    if (!reason) return &k;
+    if (!reason && !k.prepare) return {k, {}};
+    if (!reason) {
+      Preparation made = k.prepare(call.types());
+      if (made.ready) return {k, std::move(made.ready)};
+      reason = made.refusal;
+    }
     refusals += cat(refusals.empty() ? "" : "; ", k.name, ": ", reason);
   }
-  return nullptr;
+  return {};
 }
 
 void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {

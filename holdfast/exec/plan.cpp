@@ -205,6 +205,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph, bool local) {
       s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
     s.fixed = fixed(*n, graph->scope);
     if (local) s.device = cpu();
+    s.binds = s.fixed || n->op->prepares;
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
       for (const Type& t : n->outputs) {
@@ -240,8 +241,8 @@ Ref<Plan> Plan::build(Ref<Graph> graph, bool local) {
   return plan;
 }
 
-void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel,
-                    std::string* refusals) {
+void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const Chosen* bound,
+                    Chosen& fresh, std::string* refusals) {
   const Node& n = *s.node;
   const OpDef& op = *n.op;
   // Tensors side by side that their slots hold for the time of the step.
@@ -272,10 +273,13 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     Call call(op, in, n.attrs, *s.types, cpu(), out);
     std::string reasons;
     try {
-      if (!kernel) kernel = pick_kernel(op, DeviceKind::kCpu, call, reasons);
-      if (!kernel) no_kernel(op, in, cpu(), reasons);
+      if (!bound) {
+        fresh = choose_kernel(op, DeviceKind::kCpu, call, reasons);
+        if (!fresh) no_kernel(op, in, cpu(), reasons);
+        bound = &fresh;
+      }
       if (refusals) *refusals = reasons;
-      if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
+      if (Status st = bound->run(call); !st.ok()) raise_from(st, op, in);
     } catch (Error& e) {
       e.name_op(op.name);  // memory and attributes fail without knowing for whom
       throw;
@@ -345,15 +349,21 @@ const FastPlan* Plan::fast() const {
   return fast_.back().get();
 }
 
-// What traits say of a step that has not run yet.
+// What ops say of a step that has not run yet.
 std::vector<StepSeen> Plan::expected() const {
   std::vector<StepSeen> out(steps_.size());
   for (size_t k = 0; k < steps_.size(); ++k) {
-    const Traits& traits = steps_[k].node->op->traits;
-    for (size_t i = 0; i < steps_[k].node->outputs.size(); ++i)
-      out[k].alias.push_back(traits.reads            ? holdfast::kElsewhere
-                             : traits.view && i == 0 ? 0
-                                                     : kFresh);
+    const Node& n = *steps_[k].node;
+    std::vector<Tensor> in;
+    if (n.op->alias && steps_[k].types)
+      for (const Edge& e : n.inputs) in.push_back(e.node ? symbol_for(e, graph_->scope) : Tensor());
+    for (size_t i = 0; i < n.outputs.size(); ++i)
+      out[k].alias.push_back(n.op->traits.reads            ? holdfast::kElsewhere
+                             : n.op->traits.view && i == 0 ? 0
+                             : in.empty()
+                                 ? kFresh
+                                 : n.op->alias(Types(*n.op, in, n.attrs, *steps_[k].types, cpu()),
+                                               static_cast<int>(i)));
   }
   return out;
 }
@@ -376,8 +386,8 @@ void Plan::run_in_slots(std::span<const Tensor> inputs, Tensors* given, Tensors&
   for (size_t k = 0; k < steps_.size(); ++k) {
     const Step& s = steps_[k];
     Tensors out;
-    const Kernel* kernel = nullptr;
-    run_step(s, slots, out, kernel, nullptr);
+    Chosen fresh;
+    run_step(s, slots, out, nullptr, fresh, nullptr);
     for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i)
       slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();

@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
+#include "holdfast/exec/kernel.h"
 #include "holdfast/graph/graph.h"
-#include "holdfast/op/op.h"
 
 namespace holdfast {
 
@@ -22,19 +22,17 @@ struct Step {
   InlineVector<int, 4> done;  // slots that nobody reads after this step
   bool owns =
       false;  // its inputs are handed over with their count, so that a list can change in place
-  bool fixed = false;  // the numbers that its shape rule reads, and by which its kernel is chosen,
-                       // are part of the graph
+  bool fixed = false;            // the numbers that its shape rule reads are part of the graph
+  bool binds = false;            // so are those by which its kernel is chosen, if any
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
   Device* device = nullptr;      // where it runs; null: found out at each run
 };
 
 /// What one run saw of a step.
-inline constexpr int kFresh = -1, kElsewhere = -2;
 struct StepSeen {
-  const Kernel* kernel = nullptr;
+  Chosen chosen;
   std::string refusals;        // of kernels before it
-  InlineVector<int, 2> alias;  // the input whose memory each output looks into; kFresh: memory of
-                               // its own; kElsewhere: that of somebody else, such as a variable
+  InlineVector<int, 2> alias;  // of each output, as of AliasFn
 };
 
 /// Fixed steps and order. Any number of threads may run it at once. Values between steps have their
@@ -69,10 +67,10 @@ class HOLDFAST_API Plan final : public RefCounted {
 
  private:
   friend class FastPlan;
-  /// Runs one step on `slots`; `out` may hold tensors to write into. A kernel that is not given is
-  /// chosen.
-  static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel,
-                       std::string* refusals);
+  /// Runs one step on `slots`; `out` may hold tensors to write into. Where no kernel is bound, one
+  /// is chosen and left in `fresh`.
+  static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Chosen* bound,
+                       Chosen& fresh, std::string* refusals);
   void run_in_slots(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const;
   std::vector<StepSeen> expected() const;
   Ref<Plan> for_sizes_of(std::span<const Tensor> inputs) const;

@@ -209,6 +209,15 @@ Builder& Builder::kernel_for(DeviceKind k, const char* name, KernelFn f, DTypes 
   op_->kernels.push_back({name, k, f, d, r});
   return *this;
 }
+Builder& Builder::kernel(const char* name, PrepareFn prepare, PreparedFn run, DTypes d) {
+  op_->kernels.push_back({.name = name, .dtypes = d, .prepare = prepare, .run_prepared = run});
+  op_->prepares = true;
+  return *this;
+}
+Builder& Builder::aliases(AliasFn f) {
+  op_->alias = f;
+  return *this;
+}
 Builder& Builder::overwrites(OverwriteFn f) {
   op_->overwrites = f;
   return *this;

@@ -102,6 +102,8 @@ class HOLDFAST_API Builder {
   Builder& elementwise(Scalar);
   Builder& kernel(const char* name, KernelFn, DTypes = kAll, RefuseFn = nullptr);
   Builder& kernel_for(DeviceKind, const char* name, KernelFn, DTypes = kAll, RefuseFn = nullptr);
+  /// A kernel in two parts: what the types decide is done once, and each call goes by it.
+  Builder& kernel(const char* name, PrepareFn, PreparedFn, DTypes = kAll);
   Builder& gradient(GradFn);
   /// No gradient flows, on purpose (comparisons, integers, argmax).
   Builder& no_gradient();
@@ -110,6 +112,8 @@ class HOLDFAST_API Builder {
   /// Says which input its CPU kernels may find their output 0 in, given the attributes: they read
   /// what they need of it before they write there. -1: none.
   Builder& overwrites(OverwriteFn);
+  /// Says which input's memory an output is a view of, where that is more than `view` can say.
+  Builder& aliases(AliasFn);
   Builder& commutative();
   Builder& stateful();
   Builder& reads_state();

@@ -17,6 +17,7 @@ namespace holdfast {
 struct FusedForm;
 struct OpDef;
 class Grad;
+class Types;
 enum class Fold : uint8_t;
 enum class Scalar : uint8_t;
 
@@ -116,6 +117,8 @@ class HOLDFAST_API Call {
   }
   const Attrs& attrs() const { return attrs_; }
   int outputs() const { return static_cast<int>(inferred_.dtypes.size()); }
+  /// What is known of it without a look at any memory.
+  Types types() const;
   /// Output `i`, of the inferred shape.
   Tensor& out(int i = 0);
   /// Output `i` of a shape that only the data could tell.
@@ -139,11 +142,62 @@ class HOLDFAST_API Call {
   Tensors& outputs_;
 };
 
+/// What a kernel is prepared by: dtypes, shapes, attributes and device of a call, and never an
+/// address, so that what follows from it holds for every call of these types.
+class Types {
+ public:
+  Types(const OpDef& of, std::span<const Tensor> inputs, const Attrs& attrs, const Infer& inferred,
+        Device* on)
+      : op(of), device(on), inputs_(inputs), attrs_(attrs), inferred_(inferred) {}
+
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)].defined(); }
+  DType dtype(int i = 0) const { return inputs_[static_cast<size_t>(i)].dtype(); }
+  const Shape& shape(int i = 0) const { return inputs_[static_cast<size_t>(i)].shape(); }
+  template <class A>
+  A attrs() const {
+    return attrs_of<A>(op, attrs_);
+  }
+  const Attrs& attrs() const { return attrs_; }
+  int outputs() const { return static_cast<int>(inferred_.dtypes.size()); }
+  DType out_dtype(int i = 0) const { return inferred_.dtypes[static_cast<size_t>(i)]; }
+  const Shape& out_shape(int i = 0) const { return inferred_.shapes[static_cast<size_t>(i)]; }
+
+  const OpDef& op;
+  Device* const device;
+
+ private:
+  std::span<const Tensor> inputs_;
+  const Attrs& attrs_;
+  const Infer& inferred_;
+};
+
+inline Types Call::types() const { return Types(op, inputs_, attrs_, inferred_, device); }
+
+/// What a kernel made for calls of the same types: primitives, tables, the way it goes. Calls on
+/// several threads share it at a time; it holds no tensor and no device.
+class Prepared : public RefCounted {};
+
+/// What came of preparing: something that is ready, or why not.
+struct Preparation {
+  template <class T>
+  Preparation(Ref<T> made) : ready(std::move(made)) {}
+  Preparation(const char* why) : refusal(why) {}
+  Ref<const Prepared> ready;
+  const char* refusal = nullptr;
+};
+
 using InferFn = void (*)(Infer&);
 using KernelFn = Status (*)(Call&);
 using RefuseFn = const char* (*)(const Call&);  // null: accepted; else the reason
+using PrepareFn = Preparation (*)(const Types&);
+using PreparedFn = Status (*)(Call&, const Prepared&);
 using GradFn = Tensors (*)(Grad&);
 using OverwriteFn = int (*)(const OpDef&, const Attrs&);
+/// The input whose memory output `out` of a call of these types looks into; kFresh: memory of its
+/// own; kElsewhere: that of somebody else, such as a variable.
+inline constexpr int kFresh = -1, kElsewhere = -2;
+using AliasFn = int (*)(const Types&, int out);
 /// Operations on numbers that one run takes, by the shapes of inputs and of output 0, all known.
 using FlopsFn = double (*)(std::span<const Shape> inputs, const Shape& output);
 /// The loop of an instruction for inputs and a result of these dtypes; false, and why, where there
@@ -151,13 +205,17 @@ using FlopsFn = double (*)(std::span<const Shape> inputs, const Shape& output);
 using FuseFn = bool (*)(const OpDef&, const Attrs&, std::span<const DType> in, DType out,
                         FusedForm& form, const char*& why);
 
-/// A way to compute an op. Tried in order; the first that does not refuse runs.
+/// A way to compute an op. Tried in order; the first that does not refuse runs. It has either
+/// `run`, or `prepare` and `run_prepared`: what was prepared once runs for every call of the same
+/// types.
 struct Kernel {
   const char* name;
   DeviceKind device = DeviceKind::kCpu;
   KernelFn run = nullptr;
   DTypes dtypes = kAll;  // of input 0 (or of output 0 where there is no input)
   RefuseFn refuse = nullptr;
+  PrepareFn prepare = nullptr;
+  PreparedFn run_prepared = nullptr;
 };
 
 /// out[i] = f(in[0][i], in[1][i], ...) for dense operands of one dtype and n elements.
@@ -223,6 +281,7 @@ struct HOLDFAST_API OpDef {
   InferFn infer = nullptr;
   GradFn gradient = nullptr;
   std::vector<Kernel> kernels;
+  bool prepares = false;  // one of them does
   Traits traits;
   Scalar scalar{};              // for elementwise ops: the scalar instruction
   bool elementwise = false;     // one-element operands may stay on the host, whatever the device
@@ -231,6 +290,7 @@ struct HOLDFAST_API OpDef {
   bool plain_gives_bool = false;
   OverwriteFn overwrites =
       nullptr;  // the input whose memory output 0 may take if it is not needed any more; -1: none
+  AliasFn alias = nullptr;  // none: as `view` and `reads` say
   std::optional<Images> images;
   std::optional<Fold> fold;  // of a reduction over axes: how elements are joined
   FlopsFn flops = nullptr;   // of what takes longer than its operands take to arrive

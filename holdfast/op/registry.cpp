@@ -1,6 +1,7 @@
 #include "holdfast/op/registry.h"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 
 #include "holdfast/base/text.h"
@@ -17,6 +18,8 @@ struct Registry {
   std::unordered_map<std::string, OpDef*> by_name;
 };
 
+constinit std::atomic<uint64_t> g_added{0};
+
 Registry& registry() {
   static Registry* r = new Registry;  // ops are used by statics of other files
   return *r;
@@ -32,11 +35,15 @@ const OpDef* find_op(std::string_view name) {
   return it == registry().by_name.end() ? nullptr : it->second;
 }
 
+uint64_t kernels_added() { return g_added.load(std::memory_order_relaxed); }
+
 void add_kernel(std::string_view op, Kernel kernel) {
   auto it = registry().by_name.find(std::string(op));
   if (it == registry().by_name.end()) bug(cat("a kernel for an op that does not exist: ", op));
   auto& list = it->second->kernels;
   list.insert(list.begin(), kernel);
+  it->second->prepares |= kernel.prepare != nullptr;
+  ++g_added;
 }
 
 const OpDef* keep(std::unique_ptr<OpDef> op) {

@@ -12,6 +12,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/slicing.h"
 #include "holdfast/tensor/complex.h"
 
 namespace holdfast {
@@ -154,6 +155,36 @@ TEST(Matmul, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
   }
   set_num_threads(0);
   set_deterministic(false);
+}
+
+TEST(Matmul, SmallProductsOfAllSizes) {
+  for (int64_t m : {1, 2, 5, 6, 7, 12, 13, 63, 64, 65})
+    for (int64_t n : {1, 3, 7, 8, 9, 16, 17, 31, 33, 64, 65})
+      for (int64_t k : {1, 2, 9, 64, 65})
+        for (bool ta : {false, true}) check_product<float>(m, k, n, ta, false);
+}
+
+TEST(Matmul, AnElementOfASmallProductDoesNotDependOnTheOtherSizes) {
+  Tensor a = sin(filled<float>({64, 40})), b = sin(filled<float>({40, 56}, 3));
+  auto whole = matmul(a, b).to_vector<float>();
+  for (int64_t m : {1, 3, 8, 50})
+    for (int64_t n : {4, 8, 11, 24, 55}) {
+      auto part = matmul(slice(a, {0, 0}, {m, 40}), slice(b, {0, 0}, {40, n})).to_vector<float>();
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j)
+          ASSERT_EQ(part[static_cast<size_t>(i * n + j)], whole[static_cast<size_t>(i * 56 + j)]);
+    }
+}
+
+TEST(Matmul, BatchesThatBroadcastBothWays) {
+  Tensor a = filled<float>({70, 1, 3, 4}), b = filled<float>({1, 80, 4, 2}, 5);
+  Tensor y = matmul(a, b);
+  ASSERT_EQ(y.shape(), (Shape{70, 80, 3, 2}));
+  for (auto [i, j] : {std::pair{0, 0}, {69, 79}, {7, 61}, {33, 2}}) {
+    auto one = matmul(reshape(slice(a, {i, 0, 0, 0}, {1, 1, 3, 4}), {3, 4}),
+                      reshape(slice(b, {0, j, 0, 0}, {1, 1, 4, 2}), {4, 2}));
+    EXPECT_EQ(slice(y, {i, j, 0, 0}, {1, 1, 3, 2}).to_vector<float>(), one.to_vector<float>());
+  }
 }
 
 TEST(Matmul, AForkedChildDoesNotHang) {

@@ -1,5 +1,6 @@
 // A box of elements by its corner and size.
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/one_run.h"
 #include "holdfast/ops/array/slice_spec.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
@@ -75,20 +76,22 @@ Tensors slice_back(Grad& g) {
 
 }  // namespace
 
-static const Op op = OP(Slice, &slice)
-                         .args("input_, begin, size")
-                         .doc("The box of `size` elements at `begin`; -1 means up to the end.")
-                         .inputs("input, begin: Index!, size: Index!")
-                         .infer(infer_slice)
-                         .kernel("strided", run_slice)
-                         .gradient(slice_back)
-                         .keeps("begin")
-                         .rearranges()
-                         .samples("uniform(5, 4), [1, 0], [2, 3]", "uniform(5, 4), [3, 1], [-1, 2]",
-                                  "uniform(3, 4), [1, 0], [0, 4]", "strings(5), [2], [2]")
-                         .reference(
-                             "input_[tuple(slice(int(b), None if n < 0 else int(b) + int(n)) for "
-                             "b, n in zip(begin, size))]");
+static const Op op =
+    OP(Slice, &slice)
+        .args("input_, begin, size")
+        .doc("The box of `size` elements at `begin`; -1 means up to the end.")
+        .inputs("input, begin: Index!, size: Index!")
+        .infer(infer_slice)
+        .kernel("strided", run_slice)
+        .aliases(+[](const Types& t, int) { return alias_of_run(t.shape(), t.out_shape(), 0); })
+        .gradient(slice_back)
+        .keeps("begin")
+        .rearranges()
+        .samples("uniform(5, 4), [1, 0], [2, 3]", "uniform(5, 4), [3, 1], [-1, 2]",
+                 "uniform(3, 4), [1, 0], [0, 4]", "strings(5), [2], [2]")
+        .reference(
+            "input_[tuple(slice(int(b), None if n < 0 else int(b) + int(n)) for "
+            "b, n in zip(begin, size))]");
 Tensor slice(const In& x, const Sizes& begin, const Sizes& size) {
   Tensor b = begin.tensor(), n = size.tensor();
   if (b.dtype() == int32 && n.dtype() == int64) b = cast(b, int64);

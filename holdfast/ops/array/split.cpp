@@ -1,6 +1,7 @@
 // Taking a tensor apart along an axis. Pieces along the first axis are views.
 #include "holdfast/base/checked.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/one_run.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/reduce.h"
@@ -119,6 +120,12 @@ void infer_unpack(Infer& s) {
   for (int64_t i = 0; i < n; ++i) s.output(s.dtype(), out);
 }
 
+int alias_of_unpack(const Types& t, int) {
+  int64_t axis = t.attrs<UnpackAttrs>().axis();
+  axis += axis < 0 ? t.shape().rank() : 0;
+  return around(t.shape(), static_cast<int>(axis)).outer == 1 ? 0 : kFresh;
+}
+
 }  // namespace
 
 static const Op split_op =
@@ -129,6 +136,7 @@ static const Op split_op =
         .attrs<&SplitAttrs::num_split>()
         .rearranges()
         .infer(infer_split)
+        .aliases(+[](const Types& t, int i) { return alias_of_run(t.shape(1), t.out_shape(i), 1); })
         .kernel(
             "runs",
             +[](Call& c) -> Status {
@@ -148,6 +156,7 @@ static const Op split_v_op =
         .attrs<&SplitAttrs::num_split>()
         .rearranges()
         .infer(infer_split_v)
+        .aliases(+[](const Types& t, int i) { return alias_of_run(t.shape(0), t.out_shape(i), 0); })
         .kernel(
             "runs",
             +[](Call& c) -> Status {
@@ -190,6 +199,7 @@ static const Op unpack_op =
         .attrs<&UnpackAttrs::num, &UnpackAttrs::axis>()
         .rearranges()
         .infer(infer_unpack)
+        .aliases(alias_of_unpack)
         .kernel(
             "runs",
             +[](Call& c) -> Status {

@@ -1,6 +1,7 @@
 // NumPy's basic slicing: reading, its gradient, and writing.
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/one_run.h"
 #include "holdfast/ops/array/slice_spec.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/array/write_variable.h"
@@ -167,6 +168,7 @@ static const Op slice_op =
             "`...`, `None` and integers.")
         .inputs("input, begin: Index!, end: Index!, strides: Index!") SLICE_ATTRS.infer(infer_slice)
         .kernel("strided", run_slice)
+        .aliases(+[](const Types& t, int) { return alias_of_run(t.shape(), t.out_shape(), 0); })
         .gradient(slice_back)
         .keeps("begin, end, strides")
         .rearranges()

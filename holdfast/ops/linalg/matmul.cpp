@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "holdfast/base/text.h"
@@ -146,48 +147,81 @@ void narrow(const Tensor& from, const Tensor& to) {
   });
 }
 
-Status run_product(Call& c, gemm::Reading read_a, gemm::Reading read_b) {
+// Which product reads which matrices of operands whose leading axes broadcast both ways.
+struct Places {
+  Places(const Shape& a, const Shape& b, const Shape& y) : of_a(places(a, y)), of_b(places(b, y)) {}
+  void put_into(gemm::Batch& batch) const {
+    batch.a_at = of_a.data();
+    batch.b_at = of_b.data();
+  }
+  std::vector<int64_t> of_a, of_b;
+};
+constexpr int64_t kMostPlaces = 4096;  // kept; longer lists are made by each call
+
+// What the sizes decide.
+struct Products final : Prepared {
+  gemm::Product product;  // in the dtype of the result
+  gemm::Batch batch;
+  bool broadcasts = false;
+  std::optional<Places> places;
+  gemm::BatchPrimitives kept;
+};
+
+Preparation prepare_product(const Types& t, gemm::Reading read_a, gemm::Reading read_b) {
+  const Shape &a = t.shape(0), &b = t.shape(1), &y = t.out_shape();
+  auto made = make_ref<Products>();
+  gemm::Product& p = made->product;
+  p = {t.out_dtype(), y[-2], y[-1], a[read_a.transposed ? -2 : -1], read_a, read_b};
+  gemm::Batch& batch = made->batch;
+  if (y.size() == 0 || p.k == 0) return made;
+  batch.size = y.size() / p.m / p.n;
+  int64_t of_a = a.size() / p.m / p.k, of_b = b.size() / p.k / p.n;
+  batch.a_in_order = of_a == batch.size;
+  batch.b_in_order = of_b == batch.size;
+  batch.b_shared = of_b == 1;
+  auto plain = [&](int64_t matrices) { return matrices == 1 || matrices == batch.size; };
+  made->broadcasts = !plain(of_a) || !plain(of_b);
+  if (made->broadcasts && batch.size <= kMostPlaces) made->places.emplace(a, b, y);
+  if (made->places) made->places->put_into(batch);
+  return made;
+}
+
+Status run_product(Call& c, const Prepared& prepared) {
+  const auto& made = static_cast<const Products&>(prepared);
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor& y = c.out();
   if (y.size() == 0) return {};
-  gemm::Product p{y.dtype(), y.dim(-2), y.dim(-1), a.dim(read_a.transposed ? -2 : -1),
-                  read_a,    read_b};
-  if (p.k == 0) {
+  if (made.product.k == 0) {
     std::memset(y.mutable_raw(), 0, static_cast<size_t>(y.bytes()));
     return {};
   }
-  gemm::Batch batch;
-  batch.size = y.size() / p.m / p.n;
-  std::vector<int64_t> a_at, b_at;
-  if (batch.size > 1) {
-    a_at = places(a.shape(), y.shape());
-    b_at = places(b.shape(), y.shape());
-    batch.a_at = a_at.data();
-    batch.b_at = b_at.data();
-    batch.a_in_order = a.size() / p.m / p.k == batch.size;
-    batch.b_in_order = b.size() / p.k / p.n == batch.size;
-    batch.b_shared = b.size() / p.k / p.n == 1;
-  }
-  if (y.dtype() == bfloat16 && gemm::multiply_bfloat(p, batch, a.raw(), b.raw(), y.mutable_raw()))
+  gemm::Product p = made.product;
+  gemm::Batch batch = made.batch;
+  std::optional<Places> places;
+  if (made.broadcasts && !made.places)
+    places.emplace(a.shape(), b.shape(), y.shape()).put_into(batch);
+  if (p.dtype == bfloat16 &&
+      gemm::multiply_bfloat(p, batch, a.raw(), b.raw(), y.mutable_raw(), made.kept))
     return {};
   p.dtype = working_type(y.dtype());
-  if (p.dtype == a.dtype()) return gemm::multiply(p, batch, a.raw(), b.raw(), y.mutable_raw());
+  if (p.dtype == a.dtype())
+    return gemm::multiply(p, batch, a.raw(), b.raw(), y.mutable_raw(), &made.kept);
   Tensor wide = y.dtype() == p.dtype ? y : c.scratch(p.dtype, y.shape());
   Tensor wa = converted(c, a, p.dtype), wb = converted(c, b, p.dtype);
-  Status s = gemm::multiply(p, batch, wa.raw(), wb.raw(), wide.mutable_raw());
+  Status s = gemm::multiply(p, batch, wa.raw(), wb.raw(), wide.mutable_raw(), &made.kept);
   if (s.ok() && y.dtype() != p.dtype) narrow(wide, y);
   return s;
 }
 
-Status run_matmul(Call& c) {
-  auto a = c.attrs<MatMulAttrs>();
-  return run_product(c, {a.transpose_a(), false}, {a.transpose_b(), false});
+Preparation prepare_matmul(const Types& t) {
+  auto a = t.attrs<MatMulAttrs>();
+  return prepare_product(t, {a.transpose_a(), false}, {a.transpose_b(), false});
 }
 template <class A>
-Status run_batch(Call& c) {
-  auto a = c.attrs<A>();
-  bool ax = a.adj_x(), ay = a.adj_y(), complex = is_complex(c.in().dtype());
-  return run_product(c, {ax, ax && complex}, {ay, ay && complex});
+Preparation prepare_batch(const Types& t) {
+  auto a = t.attrs<A>();
+  bool ax = a.adj_x(), ay = a.adj_y(), complex = is_complex(t.dtype());
+  return prepare_product(t, {ax, ax && complex}, {ay, ay && complex});
 }
 
 // A sum of products for each element: as long as what of the left matrices is not rows of the
@@ -216,7 +250,7 @@ static const Op matmul_op =
         .dtypes(kNumbers)
         .doc("Product of two matrices.")
         .infer(infer_matmul)
-        .kernel("gemm", run_matmul)
+        .kernel("gemm", prepare_matmul, run_product)
         .gradient(+[](Grad& g) -> Tensors {
           auto attrs = g.attrs<MatMulAttrs>();
           bool ta = attrs.transpose_a(), tb = attrs.transpose_b();
@@ -265,7 +299,7 @@ static const Op batch_v1_op =
         .dtypes(kNumbers)
         .doc("Products of the matrices in the last two axes; the leading axes must be equal.")
         .infer(infer_batch_v1)
-        .kernel("gemm", run_batch<BatchAttrs>)
+        .kernel("gemm", prepare_batch<BatchAttrs>, run_product)
         .gradient(+[](Grad& g) -> Tensors {
           auto a = g.attrs<BatchAttrs>();
           return batch_gradient(g, batch_v1_op, a.adj_x(), a.adj_y(), {});
@@ -284,7 +318,7 @@ static const Op batch_v2_op =
         .dtypes(kNumbers)
         .doc("Products of the matrices in the last two axes; the leading axes broadcast.")
         .infer(infer_batch_v2)
-        .kernel("gemm", run_batch<BatchAttrs>)
+        .kernel("gemm", prepare_batch<BatchAttrs>, run_product)
         .gradient(+[](Grad& g) -> Tensors {
           auto a = g.attrs<BatchAttrs>();
           return batch_gradient(g, batch_v2_op, a.adj_x(), a.adj_y(), {});
@@ -305,7 +339,7 @@ static const Op batch_v3_op =
         .dtypes(kNumbers, "Tb")
         .doc("Products of the matrices in the last two axes, in the dtype `Tout`.")
         .infer(infer_batch_v3)
-        .kernel("gemm", run_batch<BatchToAttrs>)
+        .kernel("gemm", prepare_batch<BatchToAttrs>, run_product)
         .gradient(+[](Grad& g) -> Tensors {
           if (!is_differentiable(g.x(0).dtype())) return {Tensor(), Tensor()};
           auto a = g.attrs<BatchToAttrs>();

@@ -58,6 +58,7 @@ static const Op add_n_op =
         .doc("Sum of tensors of one shape.")
         .infer(infer_add_n)
         .kernel("blocks", run_add_n)
+        .aliases(+[](const Types& t, int) { return t.inputs() == 1 ? 0 : kFresh; })
         .gradient(+[](Grad& g) -> Tensors {
           Tensors out;
           for (int i = 0; i < g.inputs(); ++i) out.push_back(g.dy());

@@ -133,6 +133,7 @@ static const Op cast_op =
         .infer(infer_cast)
         .rearranges()
         .kernel("loops", run_cast)
+        .aliases(+[](const Types& t, int) { return t.dtype() == t.out_dtype() ? 0 : kFresh; })
         .gradient(+[](Grad& g) -> Tensors {
           DType d = g.x().dtype();
           return {is_differentiable(d) ? cast(g.dy(), d) : Tensor()};

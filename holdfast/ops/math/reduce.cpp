@@ -84,6 +84,7 @@ static const Op sum_op =
         .doc("Sum over axes; over all of them where none is given.")
         .folds(Fold::kSum)
         .kernel("fold", run_fold<Fold::kSum>)
+        .aliases(+[](const Types& t, int) { return t.shape() == t.out_shape() ? 0 : kFresh; })
         .gradient(+[](Grad& g) -> Tensors { return {spread_over(g.dy(), g), Tensor()}; })
         .keeps("axis")
         .HOLDFAST_REDUCTION_SAMPLES.reference("np.sum(input_tensor, axis=axis, keepdims=keepdims)");

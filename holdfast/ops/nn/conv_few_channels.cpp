@@ -46,9 +46,9 @@ void add_row(const ConvShape& s, const float* sent, int64_t block_size, float* i
 
 }  // namespace
 
-const char* refuse_few_channels(const Call& c, Pass pass, bool depthwise) {
-  if (c.out_dtype() != float32) return "dtype";
-  ConvShape s = conv_shape(c, pass, depthwise);
+const char* refuse_few_channels(const Types& t, Pass pass, bool depthwise) {
+  if (t.out_dtype() != float32) return "dtype";
+  ConvShape s = conv_shape(t, pass, depthwise);
   if (s.channels_first) return "channels come first";
   if (s.groups != 1) return "groups";
   if (s.channels > 4) return "the image has more than 4 channels";
@@ -57,7 +57,7 @@ const char* refuse_few_channels(const Call& c, Pass pass, bool depthwise) {
 }
 
 Status run_few_channels(Call& c, Pass pass, bool depthwise) {
-  ConvCall k(c, pass, depthwise);
+  ConvCall k(c, pass, conv_shape(c.types(), pass, depthwise));
   const ConvShape& s = k.shape;
   int64_t slots = s.taps() * s.channels, blocks = (slots + kColumns - 1) / kColumns,
           n = s.out_channels;

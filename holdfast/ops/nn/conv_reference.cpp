@@ -176,7 +176,7 @@ void run(Call& c, ConvCall& k) {
 }  // namespace
 
 Status run_reference(Call& c, Pass pass, bool depthwise) {
-  ConvCall k(c, pass, depthwise);
+  ConvCall k(c, pass, conv_shape(c.types(), pass, depthwise));
   if (k.dtype == int32)
     run<int32_t>(c, k);
   else

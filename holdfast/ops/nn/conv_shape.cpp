@@ -59,15 +59,15 @@ ConvShape conv_shape(const Infer* s, const WindowArgs& a, bool depthwise, const 
   return c;
 }
 
-ConvShape conv_shape(const Call& c, Pass pass, bool depthwise) {
-  return conv_shape(nullptr, window_args(c.op, c.attrs()), depthwise,
-                    pass == Pass::kInput ? c.out_shape() : c.in(0).shape(),
-                    pass == Pass::kFilter ? c.out_shape() : c.in(1).shape());
+ConvShape conv_shape(const Types& t, Pass pass, bool depthwise) {
+  return conv_shape(nullptr, window_args(t.op, t.attrs()), depthwise,
+                    pass == Pass::kInput ? t.out_shape() : t.shape(0),
+                    pass == Pass::kFilter ? t.out_shape() : t.shape(1));
 }
 
-ConvCall::ConvCall(Call& c, Pass p, bool depthwise)
+ConvCall::ConvCall(Call& c, Pass p, const ConvShape& s)
     : pass(p),
-      shape(conv_shape(c, p, depthwise)),
+      shape(s),
       dtype(c.out_dtype()),
       image(p == Pass::kInput ? c.out() : c.in(0)),
       filter(p == Pass::kFilter ? c.out() : c.in(1)),

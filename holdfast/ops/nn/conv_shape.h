@@ -26,11 +26,11 @@ ConvShape conv_shape(const Infer* s, const WindowArgs&, bool depthwise, const Sh
                      const Shape& filter);
 
 /// The geometry of a call whose shape rule has run.
-ConvShape conv_shape(const Call& c, Pass pass, bool depthwise);
+ConvShape conv_shape(const Types& t, Pass pass, bool depthwise);
 
 /// A call with its operands named; which one is the result depends on the pass.
 struct ConvCall {
-  ConvCall(Call& c, Pass pass, bool depthwise);
+  ConvCall(Call& c, Pass pass, const ConvShape& shape);
   Pass pass;
   ConvShape shape;
   DType dtype;
@@ -39,15 +39,17 @@ struct ConvCall {
 
 // -- kernels, best first
 
-const char* refuse_onednn(const Call&, Pass, bool depthwise);
-Status run_onednn(Call&, Pass, bool depthwise);
+Preparation prepare_onednn(const Types&, Pass, bool depthwise);
+Status run_onednn(Call&, const Prepared&, bool depthwise);
 /// The same in pieces of `images` images, which divide the batch. `then(i)` is called once image
-/// `i` and those of its piece are there, by the thread that computed them.
-const char* refuse_onednn_pieces(const Call&, Pass, bool depthwise, int64_t images);
-Status run_onednn_pieces(Call&, Pass, bool depthwise, int64_t images,
+/// `i` and those of its piece are there, by the thread that computed them. A call may come with
+/// another number than was prepared for, if `onednn_takes_pieces` says so.
+Preparation prepare_onednn_pieces(const Types&, Pass, bool depthwise, int64_t images);
+bool onednn_takes_pieces(const Prepared&, int64_t images);
+Status run_onednn_pieces(Call&, const Prepared&, int64_t images,
                          const std::function<void(int64_t)>& then);
 /// Gradient of the image where it has few channels, which libraries are slow at.
-const char* refuse_few_channels(const Call&, Pass, bool depthwise);
+const char* refuse_few_channels(const Types&, Pass, bool depthwise);
 Status run_few_channels(Call&, Pass, bool depthwise);
 Status run_reference(Call&, Pass, bool depthwise);
 
@@ -58,10 +60,10 @@ Builder& conv_kernels(Builder& b) {
   if constexpr (P == Pass::kInput)
     b.kernel(
         "few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
-        +[](const Call& c) { return refuse_few_channels(c, P, Depthwise); });
+        +[](const Call& c) { return refuse_few_channels(c.types(), P, Depthwise); });
   b.kernel(
-      "onednn", +[](Call& c) { return run_onednn(c, P, Depthwise); }, kAll,
-      +[](const Call& c) { return refuse_onednn(c, P, Depthwise); });
+      "onednn", +[](const Types& t) { return prepare_onednn(t, P, Depthwise); },
+      +[](Call& c, const Prepared& p) { return run_onednn(c, p, Depthwise); });
   return b.kernel("reference", +[](Call& c) { return run_reference(c, P, Depthwise); });
 }
 

@@ -93,25 +93,25 @@ struct Then {
     s.output(second.dtypes[0], second.shapes[0]);
   }
 
-  static const char* refuse(const Call& c) {
-    int64_t images = images_a_piece(c.out_shape(), size_of(c.out_dtype()));
+  static Preparation prepare_pieces(const Types& t) {
+    int64_t images = images_a_piece(t.out_shape(), size_of(t.out_dtype()));
     if (!images) return "the batch can't be cut evenly for the threads";
-    return refuse_onednn_pieces(c, P, Depthwise, images);
+    return prepare_onednn_pieces(t, P, Depthwise, images);
   }
 
-  static Status in_pieces(Call& c) {
-    if (refuse(c))
-      return at_once(c);  // the number of threads changed since a plan chose this kernel
+  static Status in_pieces(Call& c, const Prepared& prepared) {
     const Expr& e = expression(c);
     const Tensor out = c.out();
     int64_t images = images_a_piece(out.shape(), size_of(out.dtype())), batch = out.dim(0);
+    // The number of threads may be another one than when a plan chose this kernel.
+    if (!images || !onednn_takes_pieces(prepared, images)) return then(c, &prepared);
     auto piece = [&](const Tensor& t, int64_t first) {
       if (t.rank() != out.rank() || t.dim(0) != batch) return t;  // the same for all images
       Dims dims = t.shape().dims();
       dims[0] = images;
       return view_of(t, Shape(dims), t.bytes() / batch * first);
     };
-    return run_onednn_pieces(c, P, Depthwise, images, [&](int64_t first) {
+    return run_onednn_pieces(c, prepared, images, [&](int64_t first) {
       Tensor part = piece(out, first);
       cpu_program(e).run(operands(c.inputs(), own(), position(c), part,
                                   [&](int i) { return piece(c.in(i), first); }),
@@ -119,17 +119,30 @@ struct Then {
     });
   }
 
-  static Status at_once(Call& c) {
-    const Expr& e = expression(c);
-    Tensors in, convolved;
+  // The convolution as a whole, and then the expression. Results of both are of one type, or the
+  // pass would not have joined them.
+  static Status then(Call& c, const Prepared* onednn) {
+    Tensors in, convolved(1);
     for (size_t i = 0; i < own(); ++i) in.push_back(c.in(static_cast<int>(i)));
-    eager()->run(conv(), in, conv_part(c.attrs(), conv()), convolved);
+    Attrs attrs = conv_part(c.attrs(), conv());
+    Infer gives(conv(), in, attrs);
+    gives.output(c.out_dtype(), c.out_shape());
+    Call first(conv(), in, attrs, gives, c.device, convolved);
+    bool few = P == Pass::kInput && !refuse_few_channels(first.types(), P, Depthwise);
+    Status s = few      ? run_few_channels(first, P, Depthwise)
+               : onednn ? run_onednn(first, *onednn, Depthwise)
+                        : run_reference(first, P, Depthwise);
+    if (!s.ok()) return s;
     Tensor out = c.out();
-    cpu_program(e).run(
-        operands(c.inputs(), own(), position(c), convolved[0], [&](int i) { return c.in(i); }),
-        {&out, 1}, out.shape());
+    cpu_program(expression(c))
+        .run(operands(c.inputs(), own(), position(c), convolved[0], [&](int i) { return c.in(i); }),
+             {&out, 1}, out.shape());
     return {};
   }
+
+  static Preparation prepare_whole(const Types& t) { return prepare_onednn(t, P, Depthwise); }
+  static Status whole(Call& c, const Prepared& prepared) { return then(c, &prepared); }
+  static Status reference(Call& c) { return then(c, nullptr); }
 
   static Builder& declare(Builder& b) {
     return b.attr("strides")
@@ -147,9 +160,9 @@ struct Then {
         .dtypes(kPlain, "any")
         .infer(infer)
         .no_gradient()
-        .kernel(
-            "pieces", in_pieces, kAll, +[](const Call& c) { return refuse(c); })
-        .kernel("at once", at_once);
+        .kernel("pieces", prepare_pieces, in_pieces)
+        .kernel("at once", prepare_whole, whole)
+        .kernel("reference", reference);
   }
 };
 

@@ -14,6 +14,11 @@ namespace {
 
 int64_t rows_of(const Tensor& t) { return t.rank() == 0 ? 1 : t.dim(0); }
 
+// There is nothing to shuffle.
+int alias_of_shuffle(const Types& t, int) {
+  return t.shape().rank() == 0 || t.shape()[0] <= 1 || t.shape().size() == 0 ? 0 : kFresh;
+}
+
 // Row i of the output is row order[i] of the input.
 Status permute_rows(Call& c, const Philox& gen) {
   const Tensor& x = c.in();
@@ -70,6 +75,7 @@ static const Op shuffle_op = OP(RandomShuffle, &shuffle)
                                  .no_gradient()
                                  .same_as_input()
                                  .kernel("philox", run_shuffle)
+                                 .aliases(alias_of_shuffle)
                                  .samples("uniform(5, 2)", "strings(4)");
 Tensor shuffle(const In& value, const ShuffleOptions& o) {
   CallSeeds seeds(o.seed);
@@ -89,6 +95,7 @@ static const Op stateless_op = OP(StatelessShuffle, &stateless_shuffle)
                                      s.output(s.dtype(), s.shape());
                                    })
                                    .kernel("philox", run_stateless)
+                                   .aliases(alias_of_shuffle)
                                    .samples("ints(6, 2), [1, 2]")
                                    .reference("value[[4, 5, 0, 3, 1, 2]]");
 Tensor stateless_shuffle(const In& value, const In& seed, const AlgOptions& o) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "holdfast/base/status.h"
+#include "holdfast/base/variants.h"
 #include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/tensor/dtype.h"
 
@@ -22,18 +25,27 @@ struct Product {
   Reading read_a, read_b;
 };
 
-/// Several products; those of number i are `a_at[i]` (`b_at[i]`) matrices into `a` (`b`).
+/// Several products; those of number i are `a_at[i]` (`b_at[i]`) matrices into `a` (`b`). Without
+/// such a list it is matrix i where they are in order, and else the first.
 struct Batch {
   int64_t size = 1;
-  const int64_t *a_at = nullptr, *b_at = nullptr;  // null where the size is 1
-  bool a_in_order = true, b_in_order = true;       // a_at[i] is i
-  bool b_shared = false;                           // every b_at[i] is 0
+  const int64_t *a_at = nullptr, *b_at = nullptr;
+  bool a_in_order = true, b_in_order = true;
+  bool b_shared = false;  // there is one b
 };
 
-/// Runs them with the fastest library for the shape; none of m, n, k, batch is 0.
-Status multiply(const Product&, const Batch&, const void* a, const void* b, void* c);
+struct BatchPrimitive;
+/// What a library makes for a batch, by dtype and threads: kept by who multiplies such batches
+/// again.
+using BatchPrimitives = Variants<std::pair<DType, int>, std::shared_ptr<const BatchPrimitive>>;
+
+/// Runs them with the fastest library for the shape; none of m, n, k, batch is 0. Without `kept`
+/// no primitive is made.
+Status multiply(const Product&, const Batch&, const void* a, const void* b, void* c,
+                const BatchPrimitives* kept = nullptr);
 /// Products of bfloat16, where the processor has instructions for them; else false.
-bool multiply_bfloat(const Product&, const Batch&, const void* a, const void* b, void* c);
+bool multiply_bfloat(const Product&, const Batch&, const void* a, const void* b, void* c,
+                     const BatchPrimitives& kept);
 
 /// Our own kernel, one thread: strides are in elements.
 struct Strided {
@@ -49,6 +61,7 @@ struct Strided {
 using GemmLoop = void (*)(const Strided&);
 struct GemmTable {
   GemmLoop f32, f64, i32, i64, c64, c128;
+  bool (*small)(const Strided&);  // float32 of at most 64 a side, `b` by rows; false: another
 };
 
 }  // namespace holdfast::gemm

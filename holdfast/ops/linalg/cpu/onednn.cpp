@@ -4,19 +4,25 @@
 
 #include <cpuid.h>
 
-#include <array>
-#include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
 #include <unordered_map>
 
 #include "holdfast/base/signals.h"
+#include "holdfast/ops/nn/onednn/engine.h"
 
 namespace holdfast::gemm {
+
+struct BatchPrimitive {
+  dnnl::memory::desc a, b, c;
+  dnnl::matmul run;
+  size_t scratch = 0;
+};
+
 namespace {
+
+using onednn::engine;
 
 // Some virtual machines offer AMX but hide the leaf that describes its tiles; oneDNN then
 // configures none and its kernels die of an illegal instruction. The limit must be set before
@@ -32,21 +38,8 @@ const bool limited = [] {
   return tiles == 0;
 }();
 
-dnnl::engine& engine() {
-  static dnnl::engine e(dnnl::engine::kind::cpu, 0);
-  return e;
-}
-
-// What makes a primitive: sizes, readings, dtype, whether b is shared, threads.
-using Key = std::array<int64_t, 9>;
-
-struct Prepared {
-  dnnl::memory::desc a, b, c;
-  dnnl::matmul run;
-  size_t scratch = 0;
-};
-
-std::shared_ptr<const Prepared> prepare(const Product& p, int64_t count, bool shared) {
+// Null where the library has nothing that is fast.
+std::shared_ptr<const BatchPrimitive> compile(const Product& p, int64_t count, bool shared) {
   using dnnl::memory;
   auto type = p.dtype == DType::kFloat32 ? memory::data_type::f32 : memory::data_type::bf16;
   auto desc = [&](int64_t n, int64_t rows, int64_t columns, bool transposed) {
@@ -54,7 +47,7 @@ std::shared_ptr<const Prepared> prepare(const Product& p, int64_t count, bool sh
                         transposed ? memory::dims{rows * columns, 1, rows}
                                    : memory::dims{rows * columns, columns, 1});
   };
-  auto out = std::make_shared<Prepared>();
+  auto out = std::make_shared<BatchPrimitive>();
   out->a = desc(count, p.m, p.k, p.read_a.transposed);
   out->b = desc(shared ? 1 : count, p.k, p.n, p.read_b.transposed);
   out->c = desc(count, p.m, p.n, false);
@@ -69,32 +62,6 @@ std::shared_ptr<const Prepared> prepare(const Product& p, int64_t count, bool sh
   return out;
 }
 
-// The primitives made last; making one takes a tenth of a millisecond and more.
-class Cache {
- public:
-  std::shared_ptr<const Prepared> get(const Key& key, const Product& p, int64_t count,
-                                      bool shared) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (auto it = map_.find(key); it != map_.end()) {
-      order_.splice(order_.begin(), order_, it->second.second);
-      return it->second.first;
-    }
-    auto made = prepare(p, count, shared);
-    order_.push_front(key);
-    map_[key] = {made, order_.begin()};
-    if (order_.size() > 256) {
-      map_.erase(order_.back());
-      order_.pop_back();
-    }
-    return made;
-  }
-
- private:
-  std::mutex mutex_;
-  std::list<Key> order_;
-  std::map<Key, std::pair<std::shared_ptr<const Prepared>, std::list<Key>::iterator>> map_;
-};
-
 }  // namespace
 
 bool onednn_gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
@@ -105,23 +72,12 @@ bool onednn_gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float*
 }
 
 bool onednn_batch(const Product& p, const Batch& batch, const void* a, const void* b, void* c,
-                  int threads) {
+                  int threads, const BatchPrimitives& kept) {
   if (!batch.a_in_order || !(batch.b_shared || batch.b_in_order)) return false;
-  // Never destroyed: a thread may still multiply while the process ends.
-  static Cache& cache = *std::make_unique<Cache>().release();
-  Key key{p.m,
-          p.n,
-          p.k,
-          batch.size,
-          p.read_a.transposed,
-          p.read_b.transposed,
-          static_cast<int64_t>(p.dtype),
-          batch.b_shared,
-          threads};
   try {
-    auto prepared = cache.get(key, p, batch.size, batch.b_shared);
+    const auto& prepared =
+        kept.get({p.dtype, threads}, [&] { return compile(p, batch.size, batch.b_shared); });
     if (!prepared) return false;
-    thread_local dnnl::stream stream(engine());
     thread_local std::unique_ptr<char[]> scratch;
     thread_local size_t scratch_bytes = 0;
     if (scratch_bytes < prepared->scratch + 64) {
@@ -138,7 +94,7 @@ bool onednn_batch(const Product& p, const Batch& batch, const void* a, const voi
         {DNNL_ARG_DST, {prepared->c, engine(), c}}};
     if (prepared->scratch) args.insert({DNNL_ARG_SCRATCHPAD, {pad, engine(), aligned}});
     SignalsWait wait;
-    prepared->run.execute(stream, args);
+    prepared->run.execute(onednn::stream(), args);
     return true;
   } catch (const dnnl::error&) {
     return false;  // the caller has another way
@@ -154,7 +110,8 @@ bool onednn_gemm(bool, bool, int64_t, int64_t, int64_t, const float*, int64_t, c
                  int64_t, float*, int64_t) {
   return false;
 }
-bool onednn_batch(const Product&, const Batch&, const void*, const void*, void*, int) {
+bool onednn_batch(const Product&, const Batch&, const void*, const void*, void*, int,
+                  const BatchPrimitives&) {
   return false;
 }
 }  // namespace holdfast::gemm

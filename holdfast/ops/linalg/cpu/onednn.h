@@ -9,8 +9,9 @@ namespace holdfast::gemm {
 bool onednn_gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                  const float* b, int64_t ldb, float* c, int64_t ldc);
 
-/// A batch of float32 or bfloat16 products by one primitive, made once per shape and kept. `a`
-/// holds the batch in order; `b` does, or is one matrix for all.
-bool onednn_batch(const Product&, const Batch&, const void* a, const void* b, void* c, int threads);
+/// A batch of float32 or bfloat16 products by one primitive, made once and kept. `a` holds the
+/// batch in order; `b` does, or is one matrix for all.
+bool onednn_batch(const Product&, const Batch&, const void* a, const void* b, void* c, int threads,
+                  const BatchPrimitives& kept);
 
 }  // namespace holdfast::gemm

@@ -10,14 +10,13 @@
 
 #ifdef HOLDFAST_ONEDNN
 #include <limits>
-#include <list>
 #include <mutex>
-#include <unordered_map>
 
 #include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/signals.h"
 #include "holdfast/base/text.h"
+#include "holdfast/base/variants.h"
 #include "holdfast/ops/nn/onednn/engine.h"
 
 namespace holdfast::nn {
@@ -31,36 +30,26 @@ struct Side {
   memory::desc ours, kernels;
   dnnl::primitive reorder;  // empty where they are the same
   bool result = false;
+  size_t bytes = 0;  // of the kernel's, where they are not the same
+};
+enum : size_t { kImage, kFilter, kMaps };
+
+// The library's handles of memory. Each run points them at its own, so no two may share them.
+struct Handles {
+  std::array<memory, 3> ours, kernels;  // by side
+  memory scratch;
 };
 
 // A convolution, compiled for its shapes and number of threads.
-struct Compiled final : RefCounted {
+struct Compiled {
   dnnl::primitive primitive;
-  Side image, filter, maps;
+  std::array<Side, 3> sides;
   size_t scratch = 0;   // of the primitive or of a reorder, whichever takes more
   bool usable = false;  // false: the library declined these shapes
-};
+  mutable std::atomic<Handles*> spare{nullptr};  // of the run before
 
-// Everything that decides what is compiled.
-struct Key {
-  std::array<int64_t, 28> v{};
-  Key(Pass pass, DType dtype, const ConvShape& s, int threads) {
-    size_t n = 0;
-    for (int64_t x : {static_cast<int64_t>(pass), static_cast<int64_t>(dtype), int64_t{s.axes},
-                      int64_t{s.channels_first}, s.batch, s.channels, s.out_channels, s.groups,
-                      int64_t{threads}})
-      v[n++] = x;
-    for (const Extent* e : {&s.in, &s.size, &s.stride, &s.dilation, &s.before, &s.after})
-      for (int64_t x : *e) v[n++] = x;
-  }
-  bool operator==(const Key&) const = default;
-};
-struct HashKey {
-  size_t operator()(const Key& k) const {
-    uint64_t h = 0x9e3779b97f4a7c15u;
-    for (int64_t x : k.v) h = (h ^ static_cast<uint64_t>(x)) * 0x100000001b3u + (h >> 29);
-    return h;
-  }
+  Compiled() = default;
+  ~Compiled() { delete spare.load(); }
 };
 
 struct Layout {
@@ -109,8 +98,8 @@ bool is_fallback(const char* name) {
 }
 
 // Made under the team that will run it: the kernels cut their work for its size.
-Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
-  auto c = make_ref<Compiled>();
+std::unique_ptr<const Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
+  auto c = std::make_unique<Compiled>();
   const dnnl::engine& e = onednn::engine();
   Layout l = layout_of(s, dtype);
   dnnl::primitive_attr attr;
@@ -119,15 +108,16 @@ Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
   auto take = [&](auto pd, memory::desc filter, auto make) {
     if (is_fallback(pd.impl_info_str())) return;
     c->primitive = make(pd);
-    c->image = {l.image, l.inner_image, {}, pass == Pass::kInput};
-    c->filter = {l.filter, filter, {}, pass == Pass::kFilter};
-    c->maps = {l.maps, l.inner_maps, {}, pass == Pass::kForward};
+    c->sides[kImage] = {l.image, l.inner_image, {}, pass == Pass::kInput};
+    c->sides[kFilter] = {l.filter, filter, {}, pass == Pass::kFilter};
+    c->sides[kMaps] = {l.maps, l.inner_maps, {}, pass == Pass::kForward};
     c->scratch = pd.scratchpad_desc().get_size();
-    for (Side* side : {&c->image, &c->filter, &c->maps}) {
-      if (side->ours == side->kernels) continue;
-      dnnl::reorder::primitive_desc reorder(e, side->result ? side->kernels : side->ours, e,
-                                            side->result ? side->ours : side->kernels, attr);
-      side->reorder = dnnl::reorder(reorder);
+    for (Side& side : c->sides) {
+      if (side.ours == side.kernels) continue;
+      dnnl::reorder::primitive_desc reorder(e, side.result ? side.kernels : side.ours, e,
+                                            side.result ? side.ours : side.kernels, attr);
+      side.reorder = dnnl::reorder(reorder);
+      side.bytes = side.kernels.get_size();
       c->scratch = std::max(c->scratch, reorder.scratchpad_desc().get_size());
     }
     c->usable = true;
@@ -156,141 +146,142 @@ Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
   return c;
 }
 
-// The last shapes seen. A network has some dozens; the bound is for programs whose shapes keep
-// changing.
-class Cache {
- public:
-  Ref<Compiled> get(Pass pass, DType dtype, const ConvShape& s, int threads) {
-    Key key(pass, dtype, s, threads);
-    {
-      std::lock_guard lock(mutex_);
-      if (auto it = index_.find(key); it != index_.end()) {
-        order_.splice(order_.begin(), order_, it->second);
-        return it->second->second;
-      }
-    }
-    Ref<Compiled> fresh = compile(pass, dtype, s);
-    std::lock_guard lock(mutex_);
-    if (auto it = index_.find(key); it != index_.end()) return it->second->second;
-    order_.emplace_front(key, fresh);
-    index_[key] = order_.begin();
-    if (order_.size() > kMost) {
-      index_.erase(order_.back().first);
-      order_.pop_back();
-    }
-    return fresh;
-  }
-
- private:
-  static constexpr size_t kMost = 512;
-  std::mutex mutex_;
-  std::list<std::pair<Key, Ref<Compiled>>> order_;
-  std::unordered_map<Key, decltype(order_)::iterator, HashKey> index_;
-};
-
-Cache& cache() {
-  static auto* c = new Cache;
-  return *c;
-}
-
 // A fixed way to cut the work, so that results do not depend on the number of threads: one image a
 // piece, one thread each. The gradient of the filter adds over images and stays in one piece.
 bool by_image(Pass pass) { return deterministic() && pass != Pass::kFilter; }
 
 Team whole_team() { return Team(deterministic() ? 1 : std::numeric_limits<int>::max()); }
 
-Ref<Compiled> compiled(const ConvShape& s, Pass pass, DType dtype, const Team& team) {
-  return cache().get(pass, dtype, s, team.threads());
-}
+// One geometry. How many images go at a time, and over how many threads, is decided by each run:
+// there are few such numbers, and the library compiles for each.
+class Convolution final : public Prepared {
+ public:
+  Convolution(Pass p, DType d, const ConvShape& s) : pass(p), dtype(d), shape(s) {}
 
-// For pieces of so many images, of which each thread computes its own.
-Ref<Compiled> compiled_for(int64_t images, ConvShape s, Pass pass, DType dtype) {
-  s.batch = images;
-  return compiled(s, pass, dtype, Team(1));
-}
+  const Compiled& whole(const Team& team) const { return get(shape.batch, team.threads()); }
+  /// For pieces of so many images, of which each thread computes its own.
+  const Compiled& piece(int64_t images) const {
+    Team one(1);
+    return get(images, 1);
+  }
 
-memory at(const memory::desc& d, const void* p) {
-  return memory(d, onednn::engine(), const_cast<void*>(p));
-}
+  const Pass pass;
+  const DType dtype;
+  const ConvShape shape;
+
+ private:
+  const Compiled& get(int64_t images, int threads) const {
+    return *compiled_.get(std::pair(images, threads), [&] {
+      ConvShape part = shape;
+      part.batch = images;
+      return compile(pass, dtype, part);
+    });
+  }
+  Variants<std::pair<int64_t, int>, std::unique_ptr<const Compiled>> compiled_;
+};
 
 Status failed(const Call& c, const dnnl::error& e) {
   return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what()));
 }
 
-// One convolution after another with the same filter.
-class Run {
- public:
-  // The result of the gradient of a filter is the filter.
-  Run(const Call& c, const Compiled& k, Pass pass, const void* filter)
-      : c_(c), k_(k), pass_(pass), filter_(operand(k.filter, filter)) {
-    SignalsWait wait;
-    if (k.filter.result) return;
-    Tensor work = scratch(k.scratch);
-    reorder(filter_, scratchpad(work));
-    onednn::stream().wait();
-  }
+void execute(const dnnl::primitive& p, std::initializer_list<dnnl_exec_arg_t> args) {
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(p.get(), onednn::stream().get(),
+                                                 static_cast<int>(args.size()), args.begin()),
+                          "could not execute a primitive");
+}
 
-  Status operator()(const void* image, const void* maps) const {
-    Tensor work = scratch(k_.scratch);
-    memory pad = scratchpad(work);
-    const Operand in = operand(k_.image, image), out = operand(k_.maps, maps);
-    SignalsWait wait;
-    try {
-      for (const Operand* o : {&in, &out})
-        if (!o->side->result) reorder(*o, pad);
-      k_.primitive.execute(
-          onednn::stream(),
-          {{pass_ == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in.kernels},
-           {pass_ == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, filter_.kernels},
-           {pass_ == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, out.kernels},
-           {DNNL_ARG_SCRATCHPAD, pad}});
-      for (const Operand* o : {&in, &filter_, &out})
-        if (o->side->result) reorder(*o, pad);
-      onednn::stream().wait();
-    } catch (const dnnl::error& e) {
-      return failed(c_, e);
+// Handles for the time of a run, and the memory that they need beside our tensors.
+class Work {
+ public:
+  // With room for these sides in the kernel's layout.
+  Work(const Call& c, const Compiled& k, std::initializer_list<size_t> sides)
+      : k_(k), handles_(take(k)) {
+    std::array<size_t, 3> at{};
+    size_t bytes = rounded(k.scratch);
+    for (size_t i : sides) {
+      at[i] = bytes;
+      bytes += rounded(k.sides[i].bytes);
     }
-    return {};
+    if (bytes) memory_ = c.scratch(uint8, Shape{bytes + kLine});
+    auto* first = bytes ? static_cast<char*>(memory_.mutable_raw()) : nullptr;
+    first += (kLine - reinterpret_cast<uintptr_t>(first) % kLine) % kLine;
+    handles_->scratch.set_data_handle(first);
+    for (size_t i : sides)
+      if (k.sides[i].bytes) handles_->kernels[i].set_data_handle(first + at[i]);
+  }
+  ~Work() {
+    // The next run on whatever thread takes them; two at a time make their own.
+    delete k_.spare.exchange(handles_.release(), std::memory_order_acq_rel);
+  }
+  Work(const Work&) = delete;
+
+  void point(size_t side, const void* ours) const {
+    auto* p = const_cast<void*>(ours);
+    handles_->ours[side].set_data_handle(p);
+    if (!k_.sides[side].bytes) handles_->kernels[side].set_data_handle(p);
+  }
+  /// The filter, where another run has put it into the kernel's layout.
+  void share_filter(const Work& from) const {
+    handles_->kernels[kFilter].set_data_handle(from.handles_->kernels[kFilter].get_data_handle());
+  }
+  void reorder(size_t side) const {
+    if (!k_.sides[side].bytes) return;
+    bool back = k_.sides[side].result;
+    dnnl_memory_t ours = handles_->ours[side].get(), kernels = handles_->kernels[side].get();
+    execute(k_.sides[side].reorder, {{DNNL_ARG_FROM, back ? kernels : ours},
+                                     {DNNL_ARG_TO, back ? ours : kernels},
+                                     {DNNL_ARG_SCRATCHPAD, handles_->scratch.get()}});
+  }
+  void convolve(Pass pass) const {
+    execute(k_.primitive, {{pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC,
+                            handles_->kernels[kImage].get()},
+                           {pass == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS,
+                            handles_->kernels[kFilter].get()},
+                           {pass == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST,
+                            handles_->kernels[kMaps].get()},
+                           {DNNL_ARG_SCRATCHPAD, handles_->scratch.get()}});
   }
 
  private:
-  struct Operand {
-    const Side* side;
-    memory ours, kernels;
-    Tensor reordered;
-  };
+  static constexpr size_t kLine = 64;
+  static size_t rounded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-  Tensor scratch(size_t bytes) const {
-    return c_.scratch(uint8, Shape{static_cast<int64_t>(bytes)});
-  }
-  static memory scratchpad(const Tensor& t) {
-    return at(memory::desc({t.size()}, memory::data_type::u8, memory::format_tag::a), t.raw());
-  }
-
-  Operand operand(const Side& side, const void* p) const {
-    memory ours = at(side.ours, p);
-    if (!side.reorder) return {&side, ours, ours, {}};
-    Tensor space = scratch(side.kernels.get_size());
-    return {&side, ours, at(side.kernels, space.raw()), space};
+  static std::unique_ptr<Handles> take(const Compiled& k) {
+    std::unique_ptr<Handles> h(k.spare.exchange(nullptr, std::memory_order_acq_rel));
+    if (h) return h;
+    const dnnl::engine& e = onednn::engine();
+    h = std::make_unique<Handles>();
+    for (size_t i : {kImage, kFilter, kMaps}) {
+      h->ours[i] = memory(k.sides[i].ours, e, DNNL_MEMORY_NONE);
+      h->kernels[i] = memory(k.sides[i].kernels, e, DNNL_MEMORY_NONE);
+    }
+    h->scratch = memory(memory::desc({static_cast<int64_t>(k.scratch)}, memory::data_type::u8,
+                                     memory::format_tag::a),
+                        e, DNNL_MEMORY_NONE);
+    return h;
   }
 
-  static void reorder(const Operand& o, const memory& pad) {
-    if (!o.side->reorder) return;
-    bool back = o.side->result;
-    o.side->reorder.execute(onednn::stream(), {{DNNL_ARG_FROM, back ? o.kernels : o.ours},
-                                               {DNNL_ARG_TO, back ? o.ours : o.kernels},
-                                               {DNNL_ARG_SCRATCHPAD, pad}});
-  }
-
-  const Call& c_;
   const Compiled& k_;
-  Pass pass_;
-  Operand filter_;
+  std::unique_ptr<Handles> handles_;
+  Tensor memory_;
 };
 
+void run_whole(const Call& c, const Compiled& k, Pass pass, const ConvCall& call) {
+  Work work(c, k, {kImage, kFilter, kMaps});
+  const std::array<const void*, 3> ours{call.image.raw(), call.filter.raw(), call.maps.raw()};
+  for (size_t i : {kImage, kFilter, kMaps}) work.point(i, ours[i]);
+  SignalsWait wait;
+  for (size_t i : {kFilter, kImage, kMaps})
+    if (!k.sides[i].result) work.reorder(i);
+  work.convolve(pass);
+  for (size_t i : {kImage, kFilter, kMaps})
+    if (k.sides[i].result) work.reorder(i);
+  onednn::stream().wait();
+}
+
 // Why the library is not asked at all.
-const char* refuse_sizes(const Call& c, const ConvShape& s) {
-  if (!DTypes{float32, float16, bfloat16}.has(c.out_dtype())) return "dtype";
+const char* refuse_sizes(DType dtype, const ConvShape& s) {
+  if (!DTypes{float32, float16, bfloat16}.has(dtype)) return "dtype";
   constexpr int64_t kMost = int64_t{1} << 30;  // its generated code counts in 32 bits
   if (!s.batch || !s.channels || !s.positions() || !s.in_positions()) return "an operand is empty";
   for (size_t i = 0; i < 3; ++i)
@@ -304,55 +295,80 @@ const char* refuse_sizes(const Call& c, const ConvShape& s) {
 
 }  // namespace
 
-const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
-  ConvShape s = conv_shape(c, pass, depthwise);
-  if (auto why = refuse_sizes(c, s)) return why;
-  Ref<Compiled> k = by_image(pass) ? compiled_for(1, s, pass, c.out_dtype())
-                                   : compiled(s, pass, c.out_dtype(), whole_team());
-  return k->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
+Preparation prepare_onednn(const Types& t, Pass pass, bool depthwise) {
+  ConvShape s = conv_shape(t, pass, depthwise);
+  if (auto why = refuse_sizes(t.out_dtype(), s)) return why;
+  auto made = make_ref<Convolution>(pass, t.out_dtype(), s);
+  bool usable = by_image(pass) ? made->piece(1).usable : made->whole(whole_team()).usable;
+  if (!usable) return "oneDNN has no fast kernel for these shapes";
+  return made;
 }
 
-Status run_onednn(Call& c, Pass pass, bool depthwise) {
-  if (by_image(pass)) return run_onednn_pieces(c, pass, depthwise, 1, [](int64_t) {});
-  ConvCall k(c, pass, depthwise);
+Status run_onednn(Call& c, const Prepared& prepared, bool depthwise) {
+  const auto& conv = static_cast<const Convolution&>(prepared);
+  if (by_image(conv.pass)) return run_onednn_pieces(c, prepared, 1, [](int64_t) {});
   Team team(whole_team());
-  Ref<Compiled> all = compiled(k.shape, pass, k.dtype, team);
+  const Compiled& all = conv.whole(team);
+  // It was prepared for another number of threads, and may be declined for this one.
+  if (!all.usable) return run_reference(c, conv.pass, depthwise);
   try {
-    return Run(c, *all, pass, k.filter.raw())(k.image.raw(), k.maps.raw());
+    run_whole(c, all, conv.pass, ConvCall(c, conv.pass, conv.shape));
   } catch (const dnnl::error& e) {
     return failed(c, e);
   }
+  return {};
 }
 
-const char* refuse_onednn_pieces(const Call& c, Pass pass, bool depthwise, int64_t images) {
-  ConvShape s = conv_shape(c, pass, depthwise);
-  if (auto why = refuse_sizes(c, s)) return why;
-  return compiled_for(images, s, pass, c.out_dtype())->usable
-             ? nullptr
-             : "oneDNN has no fast kernel for these pieces";
+Preparation prepare_onednn_pieces(const Types& t, Pass pass, bool depthwise, int64_t images) {
+  ConvShape s = conv_shape(t, pass, depthwise);
+  if (auto why = refuse_sizes(t.out_dtype(), s)) return why;
+  auto made = make_ref<Convolution>(pass, t.out_dtype(), s);
+  if (!made->piece(images).usable) return "oneDNN has no fast kernel for these pieces";
+  return made;
 }
 
-Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images,
+bool onednn_takes_pieces(const Prepared& prepared, int64_t images) {
+  return static_cast<const Convolution&>(prepared).piece(images).usable;
+}
+
+Status run_onednn_pieces(Call& c, const Prepared& prepared, int64_t images,
                          const std::function<void(int64_t)>& then) {
-  ConvCall k(c, pass, depthwise);
-  Ref<Compiled> piece = compiled_for(images, k.shape, pass, k.dtype);
+  const auto& conv = static_cast<const Convolution&>(prepared);
+  ConvCall k(c, conv.pass, conv.shape);
+  const Compiled& piece = conv.piece(images);
   int64_t image = k.image.bytes() / k.shape.batch, maps = k.maps.bytes() / k.shape.batch;
   Status first;
   std::mutex mutex;
   try {
-    Run run(c, *piece, pass, k.filter.raw());
+    Work filter(c, piece, {kFilter});
+    filter.point(kFilter, k.filter.raw());
+    {
+      SignalsWait wait;
+      filter.reorder(kFilter);
+      onednn::stream().wait();
+    }
     int64_t work = images * k.shape.positions() * k.shape.work() / 16;  // 16 products at once
     parallel_for(k.shape.batch / images, grain_for(work), [&](int64_t begin, int64_t end) {
       Team team(1);
       for (int64_t i = begin * images; i < end * images; i += images) {
-        Status s = run(static_cast<const char*>(k.image.raw()) + i * image,
-                       static_cast<const char*>(k.maps.raw()) + i * maps);
-        if (s.ok()) {
-          then(i);
+        try {
+          Work own(c, piece, {kImage, kMaps});
+          own.share_filter(filter);
+          own.point(kImage, static_cast<const char*>(k.image.raw()) + i * image);
+          own.point(kMaps, static_cast<const char*>(k.maps.raw()) + i * maps);
+          SignalsWait wait;
+          for (size_t side : {kImage, kMaps})
+            if (!piece.sides[side].result) own.reorder(side);
+          own.convolve(conv.pass);
+          for (size_t side : {kImage, kMaps})
+            if (piece.sides[side].result) own.reorder(side);
+          onednn::stream().wait();
+        } catch (const dnnl::error& e) {
+          std::lock_guard lock(mutex);
+          first = failed(c, e);
           continue;
         }
-        std::lock_guard lock(mutex);
-        first = s;
+        then(i);
       }
     });
   } catch (const dnnl::error& e) {
@@ -367,12 +383,15 @@ Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images,
 
 namespace holdfast::nn {
 
-const char* refuse_onednn(const Call&, Pass, bool) { return "built without oneDNN"; }
-Status run_onednn(Call&, Pass, bool) { return Status(Code::E1599, "built without oneDNN"); }
-const char* refuse_onednn_pieces(const Call&, Pass, bool, int64_t) {
+Preparation prepare_onednn(const Types&, Pass, bool) { return "built without oneDNN"; }
+Status run_onednn(Call&, const Prepared&, bool) {
+  return Status(Code::E1599, "built without oneDNN");
+}
+Preparation prepare_onednn_pieces(const Types&, Pass, bool, int64_t) {
   return "built without oneDNN";
 }
-Status run_onednn_pieces(Call&, Pass, bool, int64_t, const std::function<void(int64_t)>&) {
+bool onednn_takes_pieces(const Prepared&, int64_t) { return false; }
+Status run_onednn_pieces(Call&, const Prepared&, int64_t, const std::function<void(int64_t)>&) {
   return Status(Code::E1599, "built without oneDNN");
 }
 
