@@ -38,7 +38,7 @@ class Random final : public DatasetObject {
       to.number(draw.count);
     }
     void restore(Restoring& from) override {
-      stage->seeds_.set_drawn(from.number());
+      from.later([of = stage, drawn = from.number()] { of->seeds_.set_drawn(drawn); });
       seeds.first = from.number();
       seeds.second = from.number();
       int64_t so_far = from.number();

@@ -103,6 +103,8 @@ void IteratorObject::restore(std::string_view bytes) {
   if (!from.done()) Restoring::refuse("there is more in it than belongs there");
   position_->cursor = std::move(cursor);
   position_->ended = ended;
+  cursor = {};  // the one before, and its threads
+  from.finish();
 }
 
 }  // namespace holdfast::data

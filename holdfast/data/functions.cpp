@@ -1,5 +1,8 @@
 #include "holdfast/data/functions.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
@@ -29,13 +32,21 @@ class Concrete final : public ElementFunction {
         held_(std::move(held)) {}
   void visit(Visitor& see) const override { see.child(held_); }
   std::optional<ElementSpec> gives() const override { return gives_; }
+  const Graph& graph() const { return function_->graph(); }
   Nested operator()(const Nested& element) override {
-    std::vector<Tensor> inputs = element.leaves();
-    inputs.insert(inputs.end(), captured_.begin(), captured_.end());
-    return filled(function_->call(inputs));
+    return filled(function_->call(with_captured(element)));
+  }
+  /// Writes the graph again for other tensors: a batch.
+  Nested written(const Nested& batch) const {
+    return filled(replay(graph(), with_captured(batch)));
   }
 
  private:
+  std::vector<Tensor> with_captured(const Nested& element) const {
+    std::vector<Tensor> inputs = element.leaves();
+    inputs.insert(inputs.end(), captured_.begin(), captured_.end());
+    return inputs;
+  }
   Nested filled(const Tensors& out) const {
     if (gives_.form().is_tensor()) return out[0];
     return gives_.form().with_leaves({out.data(), count_});
@@ -58,6 +69,12 @@ class Traced final : public ElementFunction {
     function_ = traces_->concrete(kTyped, signature.size(), signature);
   }
   std::optional<ElementSpec> gives() const override { return code_->gives; }
+  const Graph& graph() const { return function_->graph(); }
+  bool stateless() const { return !function_->state() && graph().captures.empty(); }
+  Nested written(const Nested& batch) const {
+    Tensors out = replay(graph(), batch.leaves());
+    return code_->gives.form().with_leaves({out.data(), out.size()});
+  }
   Nested operator()(const Nested& element) override {
     Tensors out = function_->call_as_traced(element.leaves());
     return code_->gives.form().with_leaves({out.data(), out.size()});
@@ -85,7 +102,51 @@ class Traced final : public ElementFunction {
   Ref<ConcreteFunction> function_;
 };
 
+int rank_of(const Edge& e) { return type_of(e).shape.rank(); }
+
+// Whether the graph may be given rows side by side in place of one: then a new first axis goes
+// through all ops on what depends on the element, and what does not is repeated along it.
+bool elementwise(const Graph& g, size_t wanted) {
+  std::unordered_set<const Node*> varies;
+  for (const Ref<Node>& in : g.inputs) varies.insert(in.get());
+  for (const Ref<Node>& n : g.nodes) {
+    if (n->op == &placeholder_op() || n->op == &const_op()) continue;
+    if (n->device || !(n->op->elementwise || n->is("Cast")) || n->outputs.size() != 1) return false;
+    if (!n->outputs[0].shape.has_rank()) return false;
+    int rank = n->outputs[0].shape.rank();
+    bool any = false;
+    for (const Edge& e : n->inputs) {
+      if (!e.node || !type_of(e).shape.has_rank()) return false;
+      bool of_element = varies.contains(e.node.get());
+      if (of_element ? rank_of(e) != rank : rank_of(e) > rank) return false;
+      any |= of_element;
+    }
+    if (any) varies.insert(n.get());
+  }
+  return g.outputs.size() >= wanted &&
+         std::all_of(g.outputs.begin(), g.outputs.begin() + static_cast<ptrdiff_t>(wanted),
+                     [&](const Edge& e) { return varies.contains(e.node.get()); });
+}
+
 }  // namespace
+
+bool is_elementwise(const ElementFunction& f) {
+  size_t wanted = f.gives() ? f.gives()->leaves().size() : 0;
+  if (wanted == 0) return false;
+  if (auto* concrete = dynamic_cast<const Concrete*>(&f))
+    return elementwise(concrete->graph(), wanted);
+  auto* traced = dynamic_cast<const Traced*>(&f);
+  return traced && traced->stateless() && elementwise(traced->graph(), wanted);
+}
+
+Ref<ElementFunction> for_batches(const ElementFunction& f, const ElementSpec& takes) {
+  Ref<const ElementFunction> held(&f);
+  auto code = [held](const Nested& batch) {
+    if (auto* concrete = dynamic_cast<const Concrete*>(held.get())) return concrete->written(batch);
+    return dynamic_cast<const Traced&>(*held).written(batch);
+  };
+  return traced_function(code, takes.batched(kUnknown), "map");
+}
 
 std::vector<Tensor> detail::as_arguments(const Nested& element, size_t n) {
   std::vector<Tensor> out;

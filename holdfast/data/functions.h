@@ -19,6 +19,11 @@ HOLDFAST_API Ref<ElementFunction> concrete_function(Ref<ConcreteFunction> functi
                                                     std::vector<Tensor> captured,
                                                     const ElementSpec& gives,
                                                     Ref<Object> held = nullptr);
+/// Whether a function is a graph of elementwise ops: rows side by side come out as they would one
+/// by one.
+HOLDFAST_API bool is_elementwise(const ElementFunction& f);
+/// Such a function for batches of what it takes.
+HOLDFAST_API Ref<ElementFunction> for_batches(const ElementFunction& f, const ElementSpec& takes);
 /// What a function makes of an element: the function runs once, on symbols. While it does, datasets
 /// that it makes are known by their specs alone.
 HOLDFAST_API ElementSpec spec_of_made(const Callback<ElementSpec(const Nested&)>& make,

@@ -1,16 +1,45 @@
 // Stages that call a function with each element.
 #include <algorithm>
 #include <exception>
+#include <mutex>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/exec/init_scope.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast::data {
 namespace {
+
+/// Rows of which a function is taken: of each by itself, or of a whole batch at once.
+class MappedRows final : public Rows {
+ public:
+  MappedRows(const DatasetObject& stage, const Rows& from, Ref<ElementFunction> each,
+             Ref<ElementFunction> batch)
+      : stage_(&stage), from_(&from), each_(std::move(each)), batch_(std::move(batch)) {}
+  int64_t size() const override { return from_->size(); }
+  Nested row(int64_t i) const override {
+    return at_stage(*stage_, i, [&] { return (*each_)(from_->row(i)); });
+  }
+  Nested gather(std::span<const int64_t> rows) const override {
+    Nested batch = from_->gather(rows);
+    try {
+      return (*batch_)(batch);
+    } catch (const Error&) {  // which of them it was, it says by itself
+      std::vector<Nested> each;
+      for (int64_t i : rows) each.push_back(row(i));
+      return stacked(each);
+    }
+  }
+
+ private:
+  const Ref<const DatasetObject> stage_;
+  const Ref<const Rows> from_;
+  const Ref<ElementFunction> each_, batch_;
+};
 
 class Map final : public DatasetObject {
  public:
@@ -26,7 +55,16 @@ class Map final : public DatasetObject {
 
  private:
   struct Each final : Cursor {
-    explicit Each(const Map& s) : stage(&s), input(s.input().begin()) {}
+    explicit Each(const Map& s) : stage(&s), input(s.input().begin()) {
+      if (const Rows* from = input->rows(); from && s.elementwise_)
+        mapped = make_ref<MappedRows>(s, *from, s.function_, s.for_batches());
+    }
+    const Rows* rows() const override { return mapped.get(); }
+    bool next_row(int64_t& row) override {
+      if (!input->next_row(row)) return false;
+      ++at;
+      return true;
+    }
     bool next(Nested& out) override {
       Nested element;
       if (!input->next(element)) return false;
@@ -44,9 +82,20 @@ class Map final : public DatasetObject {
     }
     const Ref<const Map> stage;
     Owned<Cursor> input;
+    Ref<MappedRows> mapped;  // null: elements are made one by one
     int64_t at = 0;
   };
+  // Made with the first iteration that has rows: many pipelines never have.
+  Ref<ElementFunction> for_batches() const {
+    std::lock_guard lock(mutex_);
+    Lifted lifted;
+    if (!batch_) batch_ = data::for_batches(*function_, input().spec());
+    return batch_;
+  }
   const Ref<ElementFunction> function_;
+  const bool elementwise_ = is_elementwise(*function_);
+  mutable std::mutex mutex_;
+  mutable Ref<ElementFunction> batch_;
 };
 
 /// The elements that a function says yes to; or those before the first that it says no to.
@@ -241,10 +290,19 @@ class Interleave final : public DatasetObject {
   const Ref<Object> held_;
 };
 
+// Elementwise work on so little is done before a thread has heard of it.
+bool is_small(const ElementSpec& spec) {
+  constexpr int64_t kSmall = 1024;
+  int64_t all = 0;
+  for (const ElementType& t : spec.leaves()) all += t.shape.elements().value_or(kSmall + 1);
+  return all <= kSmall;
+}
+
 Dataset with_function(const Dataset& input, Ref<ElementFunction> f, const ElementSpec& gives,
                       const ParallelOptions& o) {
   int64_t threads = threads_for(o.num_parallel_calls, "map");
-  if (threads == 0) return Dataset(make_ref<Map>(input.object(), std::move(f), gives));
+  if (threads == 0 || (is_elementwise(*f) && is_small(input.element_spec())))
+    return Dataset(make_ref<Map>(input.object(), std::move(f), gives));
   return parallel_map(input, std::move(f), gives, o);
 }
 

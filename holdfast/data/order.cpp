@@ -268,7 +268,7 @@ class Shuffle final : public DatasetObject {
       input->save(to);
     }
     void restore(Restoring& from) override {
-      stage->seeds_.set_drawn(from.number());
+      from.later([of = stage, drawn = from.number()] { of->seeds_.set_drawn(drawn); });
       seeds.first = from.number();
       seeds.second = from.number();
       draw = Draws(seeds);

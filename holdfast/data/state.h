@@ -4,7 +4,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "holdfast/base/callback.h"
 #include "holdfast/data/spec.h"
 
 namespace holdfast::data {
@@ -36,6 +38,12 @@ class HOLDFAST_API Restoring {
   Nested element();
   ElementSpec spec();
   bool done() const { return left_.empty(); }
+  /// Puts off what changes more than the cursor that is restored: until nothing is refused any
+  /// more, and the threads of the cursor that it replaces have ended.
+  void later(Callback<void()> change) { later_.push_back(std::move(change)); }
+  void finish() {
+    for (const auto& change : later_) change();
+  }
   [[noreturn]] static void refuse(const std::string& why);
 
  private:
@@ -46,6 +54,7 @@ class HOLDFAST_API Restoring {
   template <class Leaf>
   Nested structure(int depth, const Leaf& leaf);
   std::string_view left_;
+  std::vector<Callback<void()>> later_;
 };
 
 }  // namespace holdfast::data

@@ -209,3 +209,18 @@ def test_explain_tells_of_each_stage():
     assert two.count("range") >= 2 and two.splitlines()[-1].startswith("3 elements")
     with pytest.raises(ValueError, match="seconds"):
         ds.explain(0)
+
+
+def test_a_restored_iterator_takes_no_seeds_from_the_threads_that_it_had():
+    def made():
+        ds = Dataset.range(2).shuffle(2, seed=46).repeat(4).prefetch(2).map(lambda x: x)
+        return ds.prefetch(2)
+
+    first = iter(made())
+    position = first.save()
+    rest = [int(x) for x in first]
+    for _ in range(30):
+        second = iter(made())
+        next(second)  # threads run ahead now, into the next turn
+        second.restore(position)
+        assert [int(x) for x in second] == rest
