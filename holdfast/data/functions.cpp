@@ -5,6 +5,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/graph/trace.h"
 
 namespace holdfast::data {
@@ -194,8 +195,8 @@ ElementSpec spec_of_made(const Callback<ElementSpec(const Nested&)>& make, const
   } depth;
   Tracing in(tracer, true);
   std::vector<Tensor> symbols;
-  for (const ElementType& t : takes.leaves())
-    symbols.push_back(tracer.input(t.dtype, t.shape, "element"));
+  for (const Tensor& t : takes.form().leaves())  // a dataset is a promise of one already
+    symbols.push_back(dataset_in(t) ? t : tracer.input(t.dtype(), t.shape(), "element"));
   return make(takes.form().with_leaves(symbols));
 }
 
