@@ -68,6 +68,24 @@ def test_a_program_s_own_streams_and_metrics():
     assert len(model.get_weights()) == 4
 
 
+def test_streams_as_keras_lists_them():
+    layer = layers.Dropout(0.5, seed=3)
+    (stream,) = layer._seed_generators
+    assert stream.get_config()["seed"] == 3 and stream.state is layer.variables[0]
+    before = stream.next().numpy().tolist()
+    assert stream.state.numpy().tolist() == [before[0], before[1] + 1]
+
+
+def test_inputs_stay_as_they_are_without_autocast():
+    class Same(layers.Layer):
+        def call(self, x):
+            return x
+
+    x = tf.ones([2], "float64")
+    assert Same().autocast and Same()(x).dtype == "float32"
+    assert not Same(autocast=False).autocast and Same(autocast=False)(x).dtype == "float64"
+
+
 def test_streams_are_in_no_file(tmp_path):
     model = keras.Sequential([keras.Input((3,)), layers.Dropout(0.5, seed=1), Noise(name="noise")])
     before = [v.numpy().copy() for v in model.variables if v.name == "seed_generator_state"]

@@ -298,7 +298,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         if isinstance(value, (int, float)):
             return value
         tensor = convert_to_tensor(value)
-        if tensor.dtype.is_floating and tensor.dtype != self._compute_dtype:
+        if self.autocast and tensor.dtype.is_floating and tensor.dtype != self._compute_dtype:
             return registry.function("cast")(tensor, self._compute_dtype)
         return tensor
 
@@ -373,6 +373,11 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         return dtype
 
     variable_dtype = dtype
+
+    @property
+    def autocast(self) -> bool:
+        """Whether its inputs and weights come in the dtype that it computes in."""
+        return bool(getattr(self, "_autocast", True))
 
     @property
     def compute_dtype(self) -> DType:

@@ -57,6 +57,15 @@ class SeedGenerator:
                 [seed % 2**32, 0], dtype="int64", trainable=False, name="seed_generator_state"
             )
 
+    @classmethod
+    def _of_state(cls, state: Variable) -> SeedGenerator:
+        """A stream that somebody else holds."""
+        made = cls.__new__(cls)
+        made.name = state.path.rpartition("/")[0]
+        made.initial_seed = int(state.numpy()[0])
+        made.state = state
+        return made
+
     def next(self, ordered: bool = True) -> Any:
         """The next seed."""
         return self.state.assign_add([0, 1]) - function("cast")([0, 1], "int64")

@@ -28,6 +28,13 @@ class HasWeights:
         return found
 
     @property
+    def _seed_generators(self) -> list[Any]:
+        """The streams that it draws from itself, as Keras lists them."""
+        from .random import SeedGenerator
+
+        return [SeedGenerator._of_state(state) for state in _holdfast.seed_states(self)]
+
+    @property
     def trainable_variables(self) -> list[Variable]:
         """Those that training changes."""
         born = super().trainable_variables  # type: ignore[misc]
