@@ -148,7 +148,7 @@ AT_ONCE = [
 ]
 
 
-@pytest.mark.parametrize("layer", AT_ONCE, ids=lambda layer: layer.name)
+@pytest.mark.parametrize("layer", AT_ONCE, ids=lambda layer: type(layer).__name__)
 def test_layers_without_weights_are_built_at_once(layer):
     assert layer.built
 
