@@ -11,6 +11,7 @@
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
+#include "python/bind/structure.h"
 
 namespace holdfast::py {
 namespace {
@@ -349,6 +350,13 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
       PyErr_Clear();  // elements that are no numbers, such as letters
     }
   }
+  // Several tensors that are one value. Python may know what a function does with them.
+  if (nesting(Py_TYPE(value)) == Nesting::kComposite)
+    type_error(cat(argument ? cat("`", argument, "`: ") : "", "got a ", Py_TYPE(value)->tp_name,
+                   ", expected a tensor"),
+               "it is made of several tensors, and this takes one",
+               {manual_fix("make it dense: `tf.sparse.to_dense(...)` of a SparseTensor, "
+                           "`.to_tensor()` of a RaggedTensor")});
   if (PyIndex_Check(value))
     return convert(Object::steal(PyNumber_Index(value)).get(), hint, strict, argument);
   if (PySequence_Check(value)) {

@@ -144,6 +144,29 @@ Object to_python(PyFunction& f, Tensors out) {
   return named ? Object::steal(PyObject_CallObject(named, tuple.get())) : tuple;
 }
 
+// Asked where an argument is made of several tensors: hook(function, args, kwargs).
+Object& composites_hook() {
+  static auto* hook = new Object;  // Python objects must not be freed after the interpreter
+  return *hook;
+}
+
+// What Python's classes of several tensors, such as ragged ones, say a function of them gives;
+// empty where there is none among the arguments, or they say nothing.
+Object by_composites(PyObject* self, PyObject* const* args, size_t n, PyObject* kwnames) {
+  if (!composites_hook()) return {};
+  Object positional = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(n)));
+  for (size_t i = 0; i < n; ++i)
+    PyTuple_SET_ITEM(positional.get(), static_cast<Py_ssize_t>(i),
+                     Object::share(args[i]).release());
+  Object named = Object::steal(PyDict_New());
+  for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
+    if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(kwnames, i), args[n + static_cast<size_t>(i)]))
+      throw PythonError{};
+  Object found = Object::steal(PyObject_CallFunctionObjArgs(
+      composites_hook().get(), self, positional.get(), named.get(), nullptr));
+  return found.get() == Py_NotImplemented ? Object() : found;
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto& f = *reinterpret_cast<PyFunction*>(self);
   return guarded([&] {
@@ -159,6 +182,8 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
       try {
         parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
       } catch (Error& e) {
+        auto n = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
+        if (Object found = by_composites(self, args, n, kwnames)) return found.release();
         e.name_op(cat("`", f.def->name, "`, argument `", p.name, "`"));
         throw;
       }
@@ -307,7 +332,14 @@ PyObject* functions(PyObject*, PyObject*) {
   });
 }
 
+PyObject* set_composites_hook(PyObject*, PyObject* hook) {
+  composites_hook() = Object::share(hook);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef module_methods[] = {{"functions", functions, METH_NOARGS, "Every registered function."},
+                                {"set_composites_hook", set_composites_hook, METH_O,
+                                 "What is asked where an argument is made of several tensors."},
                                 {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -107,8 +107,13 @@ Object called_with_each(PyObject* callable, const std::vector<Object>& children)
   return Object::steal(PyObject_Vectorcall(callable, args.data(), args.size(), nullptr));
 }
 
-Object packed(PyObject* part, const std::vector<Object>& leaves, size_t& at) {
-  if (nesting(Py_TYPE(part)) == Nesting::kLeaf) {
+bool is_leaf(PyObject* o, bool whole) {
+  Nesting kind = nesting(Py_TYPE(o));
+  return kind == Nesting::kLeaf || (whole && kind == Nesting::kComposite);
+}
+
+Object packed(PyObject* part, const std::vector<Object>& leaves, size_t& at, bool whole) {
+  if (is_leaf(part, whole)) {
     if (at >= leaves.size()) {
       PyErr_SetString(PyExc_ValueError, "a structure changed while it was rebuilt");
       throw PythonError{};
@@ -117,7 +122,7 @@ Object packed(PyObject* part, const std::vector<Object>& leaves, size_t& at) {
   }
   Deeper deeper;
   std::vector<Object> children = children_of(part);
-  for (Object& c : children) c = packed(c.get(), leaves, at);
+  for (Object& c : children) c = packed(c.get(), leaves, at, whole);
   return rebuilt(part, std::move(children));
 }
 
@@ -153,6 +158,7 @@ std::vector<Object> children_of(PyObject* structure) {
       break;
     }
     case Nesting::kCustom:
+    case Nesting::kComposite:
       append_items(
           Object::steal(PySequence_Tuple(PyTuple_GET_ITEM(custom_parts(structure).get(), 1))).get(),
           out);
@@ -170,7 +176,8 @@ Object rebuilt(PyObject* structure, std::vector<Object> children) {
   switch (nesting(type)) {
     case Nesting::kMapping: return rebuilt_mapping(structure, children);
     case Nesting::kFields: return called_with_each(kind, children);
-    case Nesting::kCustom: {
+    case Nesting::kCustom:
+    case Nesting::kComposite: {
       Object metadata = Object::share(PyTuple_GET_ITEM(custom_parts(structure).get(), 0));
       Object parts = Object::steal(PyList_AsTuple(list_of(children).get()));
       return Object::steal(
@@ -186,21 +193,25 @@ Object rebuilt(PyObject* structure, std::vector<Object> children) {
   return is_view ? list : Object::steal(PyObject_CallOneArg(kind, list.get()));
 }
 
-void flatten(PyObject* structure, std::vector<Object>& out) {
-  if (nesting(Py_TYPE(structure)) == Nesting::kLeaf) {
+void flatten(PyObject* structure, std::vector<Object>& out, bool whole) {
+  if (is_leaf(structure, whole)) {
     out.push_back(Object::share(structure));
     return;
   }
   Deeper deeper;
-  for (const Object& child : children_of(structure)) flatten(child.get(), out);
+  for (const Object& child : children_of(structure)) flatten(child.get(), out, whole);
 }
 
 namespace {
 
-PyObject* nest_flatten(PyObject*, PyObject* structure) {
+// nest_flatten(structure, whole)
+PyObject* nest_flatten(PyObject*, PyObject* args) {
   return guarded([&] {
+    PyObject* structure;
+    int whole;
+    if (!PyArg_ParseTuple(args, "Op", &structure, &whole)) throw PythonError{};
     std::vector<Object> out;
-    flatten(structure, out);
+    flatten(structure, out, whole != 0);
     return list_of(out).release();
   });
 }
@@ -223,15 +234,17 @@ PyObject* nest_rebuild(PyObject*, PyObject* args) {
   });
 }
 
-// nest_pack(structure, leaves): as many leaves as the structure has.
+// nest_pack(structure, leaves, whole): as many leaves as the structure has.
 PyObject* nest_pack(PyObject*, PyObject* args) {
   return guarded([&]() -> PyObject* {
     PyObject *structure, *flat;
-    if (!PyArg_ParseTuple(args, "OO!", &structure, &PyList_Type, &flat)) throw PythonError{};
+    int whole;
+    if (!PyArg_ParseTuple(args, "OO!p", &structure, &PyList_Type, &flat, &whole))
+      throw PythonError{};
     std::vector<Object> leaves;
     append_items(flat, leaves);
     size_t at = 0;
-    return packed(structure, leaves, at).release();
+    return packed(structure, leaves, at, whole != 0).release();
   });
 }
 
@@ -244,7 +257,7 @@ PyObject* set_rules(PyObject*, PyObject* args) {
 }
 
 PyMethodDef module_methods[] = {
-    {"nest_flatten", nest_flatten, METH_O, "The leaves of a structure, in order."},
+    {"nest_flatten", nest_flatten, METH_VARARGS, "The leaves of a structure, in order."},
     {"nest_children", nest_children, METH_O, "What a structure holds, in order."},
     {"nest_rebuild", nest_rebuild, METH_VARARGS, "A structure of the same type, other children."},
     {"nest_pack", nest_pack, METH_VARARGS, "A structure of the same nesting, other leaves."},

@@ -42,6 +42,8 @@ from . import compat, config, debugging, nest, random
 from ._checkpoints import files as _checkpoint_files
 from ._checkpoints.checkpoint import Checkpoint as _Checkpoint
 from ._checkpoints.manager import CheckpointManager as _CheckpointManager
+from ._composites.ragged import names as _ragged
+from ._composites.sparse import names as _sparse
 from ._devices import builds as _builds
 from ._devices.device import device
 from ._devices.spec import DeviceSpec
@@ -84,15 +86,15 @@ from ._names.alias import install_as_tensorflow
 from ._records.names import NAMES as _RECORD_NAMES
 from ._tensors import conversions as _conversions
 from ._tensors import dlpack as _dlpack
-from ._tensors import slices_spec as _slices_spec
+from ._tensors import indexed_slices as _indexed_slices
 from ._tensors import slicing as _slicing
 from ._tensors import tensor as _tensor
 from ._tensors import tensor_proto as _tensor_proto
 from ._tensors.dtypes import DType, as_dtype
+from ._tensors.indexed_slices import IndexedSlices
 from ._tensors.live import LiveTensors, live_tensors
 from ._tensors.shape import TensorShape, TensorSpec, broadcast_static_shape
 from ._tensors.tensor import (
-    IndexedSlices,
     Tensor,
     UnconnectedGradients,
     constant,
@@ -179,7 +181,10 @@ _namespace.build(
         _graph_watch.NAMES,
         {"variable_creator_scope": _variable_creator_scope},
         _OPTIONAL,
-        _slices_spec.NAMES,
+        _indexed_slices.NAMES,
+        {"TypeSpec": _shape.TypeSpec},
+        _ragged.NAMES,
+        _sparse.NAMES,
         _tensor_proto.NAMES,
         _RECORD_NAMES,
     ),

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.dtypes import float32
 from .._tensors.plain import is_plain, same_value
@@ -185,12 +186,12 @@ def zeros(spec: Spec) -> Any:
 
 def leaves_of(value: Any) -> list[Any]:
     """The leaves of a nested value."""
-    return nest.flatten(value) if nest.is_nested(value) else [value]
+    return nesting.flatten(value) if nesting.is_nested(value) else [value]
 
 
 def packed(like: Any, leaves: list[Any]) -> Any:
     """A value nested as `like` with other leaves."""
-    return nest.pack_sequence_as(like, leaves) if nest.is_nested(like) else leaves[0]
+    return nesting.pack_sequence_as(like, leaves) if nesting.is_nested(like) else leaves[0]
 
 
 def same_object(x: Any, y: Any) -> bool:
@@ -204,10 +205,10 @@ def same_object(x: Any, y: Any) -> bool:
 
 def same_structure(a: Any, b: Any) -> bool:
     """Whether two values are nested in the same way."""
-    if not nest.is_nested(a) and not nest.is_nested(b):
+    if not nesting.is_nested(a) and not nesting.is_nested(b):
         return True
     try:
-        nest.assert_same_structure(a, b)
+        nesting.assert_same_structure(a, b)
     except (TypeError, ValueError):
         return False
     return True

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._graphs.eager import control_dependencies, done
 from .._graphs.operation import Operation
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.dtypes import bool as bool_dtype
 from .._tensors.dtypes import int32
@@ -69,12 +70,14 @@ def stage_while(
 
 def to_tensors(structure: Any) -> list[Any]:
     """The leaves of a structure as tensors."""
-    return [leaf if leaf is None else _holdfast.convert(leaf) for leaf in nest.flatten(structure)]
+    return [
+        leaf if leaf is None else _holdfast.convert(leaf) for leaf in nesting.flatten(structure)
+    ]
 
 
 def structure_of(structure: Any) -> Any:
     """The structure without its leaves."""
-    return nest.map_structure(lambda _: None, structure)
+    return nesting.map_structure(lambda _: None, structure)
 
 
 def _named_in(graph: Any) -> set[str]:
@@ -112,7 +115,7 @@ class _Shaped:
         self.structure: Any = None
 
     def __call__(self, *args: Any) -> list[Any]:
-        result = nest.map_structure(_as_ran, self._function(*args))
+        result = nesting.map_structure(_as_ran, self._function(*args))
         self.structure = structure_of(result)
         return to_tensors(result)
 
@@ -147,7 +150,7 @@ def _unless_stored(block: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _pack(structure: Any, flat: Sequence[Any]) -> Any:
-    return nest.pack_sequence_as(structure, list(flat))
+    return nesting.pack_sequence_as(structure, list(flat))
 
 
 def cond(
@@ -168,7 +171,7 @@ def cond(
         flat = stage_cond(pred, _unless_stored(first), _unless_stored(second), names)
     except _Stored:
         return converter().cond(pred, true_fn, false_fn, names)  # type: ignore[arg-type]
-    nest.assert_same_structure(first.structure, second.structure)
+    nesting.assert_same_structure(first.structure, second.structure)
     return _pack(first.structure, flat)
 
 
@@ -324,7 +327,7 @@ def while_loop(
 
     def step(*flat: Any) -> list[Any]:
         result = _call(repeated_body, _pack(structure, flat))
-        if len(start) == 1 and not nest.is_nested(result):
+        if len(start) == 1 and not nesting.is_nested(result):
             result = [result]
         if isinstance(result, tuple) and not hasattr(result, "_fields"):
             result = list(result)
@@ -354,7 +357,7 @@ def without_gradient(structure: Any) -> Any:
         )
         return registry.function("stop_gradient")(leaf) if flows else leaf
 
-    return nest.map_structure(end, structure)
+    return nesting.map_structure(end, structure)
 
 
 def _bounded(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.shape import TensorShape, TensorSpec
 from .._tensors.symbols import is_symbol
@@ -35,7 +36,7 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
 
 def _row(flat: list[Any], structure: Any, i: Any) -> Any:
     gather = registry.function("gather")
-    return nest.pack_sequence_as(
+    return nesting.pack_sequence_as(
         structure, [t[i] if isinstance(i, int) else gather(t, i) for t in flat]
     )
 
@@ -65,14 +66,14 @@ def map_fn(
     def each(i: Any) -> Any:
         result = fn(_row(flat, structure, i))
         if wanted is not None:
-            nest.assert_same_structure(wanted, result)
+            nesting.assert_same_structure(wanted, result)
         return result
 
     runs_now = not _holdfast.is_tracing() and not any(map(is_symbol, flat))
     if runs_now and int(n) > 0:
         return _stacked([each(i) for i in range(int(n))])
     out_structure: Any = structure_of(wanted)
-    specs = nest.flatten(wanted)
+    specs = nesting.flatten(wanted)
     if wanted is None:
         # What plain code changes can be taken back only where it is converted.
         probed = converter().convert(given) if runs_now else fn
@@ -80,7 +81,7 @@ def map_fn(
     if runs_now:
         zeros = registry.function("zeros")
         none = [zeros([0, *_known(s)], getattr(s, "dtype", s)) for s in specs]
-        return nest.pack_sequence_as(out_structure, none)
+        return nesting.pack_sequence_as(out_structure, none)
     arrays = _arrays_for(specs, n, infer_shape)
 
     def body(i: Any, written: list[Any]) -> tuple[Any, list[Any]]:
@@ -89,7 +90,7 @@ def map_fn(
 
     body.__name__ = control.name_of(given, "fn")
     _, written = control.while_loop(lambda i, _: i < n, body, [0, arrays])
-    return nest.pack_sequence_as(out_structure, [_with_rows(a.stack(), n) for a in written])
+    return nesting.pack_sequence_as(out_structure, [_with_rows(a.stack(), n) for a in written])
 
 
 def _with_rows(tensor: Any, n: Any) -> Any:
@@ -118,7 +119,7 @@ def _probe(fn: Any, flat: list[Any], structure: Any) -> tuple[list[TensorSpec], 
     try:
         rows = [writer.input(t.dtype, _tail(t), "row") for t in flat]
         with probing:
-            result = fn(nest.pack_sequence_as(structure, rows))
+            result = fn(nesting.pack_sequence_as(structure, rows))
         specs = [TensorSpec(t.shape, t.dtype) for t in to_tensors(result)]
         shape = structure_of(result)
     finally:
@@ -134,8 +135,8 @@ def _tail(tensor: Any) -> Any:
 
 def _stacked(results: list[Any]) -> Any:
     stack = registry.function("stack")
-    columns = zip(*(nest.flatten(r) for r in results), strict=True)
-    return nest.pack_sequence_as(
+    columns = zip(*(nesting.flatten(r) for r in results), strict=True)
+    return nesting.pack_sequence_as(
         structure_of(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns]
     )
 
@@ -239,13 +240,13 @@ def scan(
     shape = structure_of(value)
 
     def body(i: Any, now: list[Any], written: list[Any]) -> tuple[Any, Any, Any]:
-        result = fn(nest.pack_sequence_as(shape, now), _row(flat, structure, at(i)))
+        result = fn(nesting.pack_sequence_as(shape, now), _row(flat, structure, at(i)))
         values = to_tensors(result)
         return i + 1, values, [a.write(at(i), v) for a, v in zip(written, values, strict=True)]
 
     body.__name__ = control.name_of(fn, "fn")
     _, _, written = control.while_loop(lambda i, *_: i < n, body, [first, start, arrays])
-    return nest.pack_sequence_as(shape, [_with_rows(a.stack(), n) for a in written])
+    return nesting.pack_sequence_as(shape, [_with_rows(a.stack(), n) for a in written])
 
 
 def _alike(flat: list[Any]) -> list[Any]:
@@ -280,7 +281,7 @@ def vectorized_map(
     writer.enter(False)
     try:
         rows = [writer.input(t.dtype, _tail(t), "row") for t in flat]
-        result = fn(nest.pack_sequence_as(structure, rows))
+        result = fn(nesting.pack_sequence_as(structure, rows))
         shape = structure_of(result)
         tensors = to_tensors(result)
         types = [TensorSpec(t.shape, t.dtype) for t in tensors]
@@ -295,4 +296,4 @@ def vectorized_map(
         return list(one.call([*row, *around]))
 
     stacked = map_fn(each, flat, fn_output_signature=types)
-    return nest.pack_sequence_as(shape, stacked)
+    return nesting.pack_sequence_as(shape, stacked)

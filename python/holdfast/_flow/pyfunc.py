@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._gradients.tape import dense
 from .._graphs.control import newest
 from .._messages.contexts import contextmanager
+from .._structures import nesting
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import convert_to_tensor
@@ -23,7 +24,7 @@ __all__ = ["numpy_function", "py_function"]
 
 
 def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:
-    if not nest.is_nested(Tout) and not isinstance(Tout, (list, tuple)):
+    if not nesting.is_nested(Tout) and not isinstance(Tout, (list, tuple)):
         return _one(result, Tout, of_numpy)
     wanted = list(Tout)
     values = [] if result is None else [result]

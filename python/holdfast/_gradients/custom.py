@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.tensor import Tensor, convert_to_tensor
 from .._variables.variable import Variable
@@ -44,9 +45,9 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         result, grad_fn = f(*args, **kwargs)
         # Outputs need identities of their own: `f` may hand an argument through.
         identity = registry.function("identity")
-        flat_result = [identity(convert_to_tensor(y)) for y in nest.flatten(result)]
-    leaves = nest.flatten(args)
-    given = [leaf for leaf in leaves + nest.flatten(kwargs) if isinstance(leaf, Variable)]
+        flat_result = [identity(convert_to_tensor(y)) for y in nesting.flatten(result)]
+    leaves = nesting.flatten(args)
+    given = [leaf for leaf in leaves + nesting.flatten(kwargs) if isinstance(leaf, Variable)]
     variables = [v for v in watcher.watched_variables() if all(v is not other for other in given)]
     if variables and not _takes_variables(grad_fn):
         names = ", ".join(f"`{variable.name.removesuffix(':0')}`" for variable in variables)
@@ -70,7 +71,7 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         found: Any
         if variables:
             found, for_variables = grad_fn(*dy, variables=variables)
-            for_variables = nest.flatten(for_variables)
+            for_variables = nesting.flatten(for_variables, whole=True)
             if len(for_variables) != len(variables):
                 fail(
                     "E1104",
@@ -81,7 +82,7 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         else:
             found, for_variables = grad_fn(*dy), []
         flat = list(found) if isinstance(found, (list, tuple)) else [found]
-        flat = [leaf for part in flat for leaf in ([None] if part is None else nest.flatten(part))]
+        flat = [leaf for part in flat for leaf in nesting.flatten(part, whole=True)]
         if len(flat) != len(leaves):
             fail(
                 "E1104",
@@ -97,7 +98,7 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         flat_result,
         backward,
     )
-    return nest.pack_sequence_as(result, flat_result)
+    return nesting.pack_sequence_as(result, flat_result)
 
 
 class _WithGradient:
@@ -134,16 +135,16 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def forgetting(*args: Any, **kwargs: Any) -> Any:
         def grad(*upstream: Any, variables: Any = None) -> Any:
             identity = registry.function("identity")
-            copies = nest.map_structure(
+            copies = nesting.map_structure(
                 lambda leaf: identity(leaf) if isinstance(leaf, Tensor) else leaf, args
             )
-            leaves = nest.flatten(copies)
+            leaves = nesting.flatten(copies)
             tensors = [leaf for leaf in leaves if isinstance(leaf, (Tensor, Variable))]
             with GradientTape() as tape:
                 tape.watch(tensors)
                 tape.watch(variables or [])
                 result = f(*copies, **kwargs)
-            flat = nest.flatten(result)
+            flat = nesting.flatten(result)
             targets = [convert_to_tensor(y) for y in flat]
             sources = [*tensors, *(variables or [])]
             found = tape._gradient(targets, sources, list(upstream), False)

@@ -7,7 +7,7 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
-from .. import nest
+from .._structures import nesting
 from .._tensors.tensor import Tensor, UnconnectedGradients, convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail
@@ -28,8 +28,8 @@ class ForwardAccumulator:
     """Watches `primals`; `jvp` tells how results change when they move along `tangents`."""
 
     def __init__(self, primals: Any, tangents: Any) -> None:
-        nest.assert_same_structure(primals, tangents)
-        self._primals = nest.flatten(primals)
+        nesting.assert_same_structure(primals, tangents)
+        self._primals = nesting.flatten(primals)
         for primal in self._primals:
             if not isinstance(primal, (Tensor, Variable)):
                 fail(
@@ -40,7 +40,7 @@ class ForwardAccumulator:
                 )
         self._tangents = [
             convert_to_tensor(t, p.dtype)
-            for t, p in zip(nest.flatten(tangents), self._primals, strict=True)
+            for t, p in zip(nesting.flatten(tangents), self._primals, strict=True)
         ]
         for tangent, primal in zip(self._tangents, self._primals, strict=True):
             tangent.shape.assert_is_compatible_with(primal.shape)
@@ -67,7 +67,7 @@ class ForwardAccumulator:
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The tangents of `primals`, nested as they are; None where they do not depend."""
         zero = wants_zero(unconnected_gradients)
-        return nest.map_structure(lambda y: self._product(y, zero), primals)
+        return nesting.map_structure(lambda y: self._product(y, zero), primals)
 
     def _product(self, y: Any, zero: bool) -> Any:
         for primal, tangent in zip(self._primals, self._tangents, strict=True):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._graphs.name_scope import name_scope
+from .._structures import nesting
 from .._tensors import registry
-from .._tensors.tensor import IndexedSlices, UnconnectedGradients, convert_to_tensor
+from .._tensors.composite import differentiated, regrouped
+from .._tensors.indexed_slices import IndexedSlices
+from .._tensors.tensor import UnconnectedGradients, convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
 
@@ -48,13 +51,13 @@ def gradients(
     A Variable that is read by rows has an `IndexedSlices`. `gate_gradients` and
     `aggregation_method` say how TensorFlow 1 orders and adds; they change no result.
     """
-    targets = [_tensor(y) for y in nest.flatten(_listed(ys))]
+    targets = [_tensor(y) for y in differentiated(_listed(ys))]
     if not _holdfast.is_tracing() and not any(y._symbolic for y in targets):
         raise RuntimeError(
             "`tf.gradients` looks back along a graph, and these `ys` were computed without one: "
             "record them with a `tf.GradientTape`"
         )
-    sources = nest.flatten(_listed(xs))
+    sources = differentiated(_listed(xs))
     sources = [x if isinstance(x, (Tensor, Variable)) else _tensor(x) for x in sources]
     given = [] if grad_ys is None else _listed(grad_ys)
     upstream = [None if g is None else _tensor(g) for g in given]
@@ -65,7 +68,8 @@ def gradients(
     owner = next((y.graph for y in targets if y._symbolic and _holdfast.graph_of(y)), None)
     with _entered(owner), name_scope(name):
         found = _holdfast.graph_gradients(targets, sources, upstream, stop, zero)
-    return [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+    gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+    return nesting.flatten(regrouped(_listed(xs), gradients), whole=True)
 
 
 class _entered:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._messages.contexts import contextmanager
 from .._messages.diagnostics import Diagnostic, Mark
 from .._messages.gradients import explained, refuse_inside, refuse_rebound, refuse_second, warn_none
-from .._tensors.tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
+from .._tensors.composite import differentiated, regrouped
+from .._tensors.indexed_slices import IndexedSlices
+from .._tensors.tensor import Tensor, UnconnectedGradients, convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail
 
@@ -87,7 +89,7 @@ class GradientTape(_holdfast.TapeBase):
 
     def watch(self, tensor: Any) -> None:
         """Follows these tensors and variables, given alone or nested."""
-        for leaf in nest.flatten(tensor):
+        for leaf in differentiated(tensor):
             if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
                 fail(
                     "E1104",
@@ -125,8 +127,8 @@ class GradientTape(_holdfast.TapeBase):
             if found is not NotImplemented:
                 return found
         zero = wants_zero(unconnected_gradients)
-        flat = nest.flatten(sources)
-        targets = [self._target(t, flat) for t in nest.flatten(target)]
+        flat = differentiated(sources)
+        targets = [self._target(t, flat) for t in differentiated(target)]
         for source in flat:
             if not isinstance(source, (Tensor, _holdfast.VariableBase)):
                 fail(
@@ -143,7 +145,7 @@ class GradientTape(_holdfast.TapeBase):
         return self._settle(targets, flat, sources, found)
 
     def _settled(self, target: Any, sources: Any, found: list[Any]) -> Any:
-        return self._settle([target], nest.flatten(sources), sources, found)
+        return self._settle([target], differentiated(sources), sources, found)
 
     def _settle(self, targets: list[Any], flat: list[Any], sources: Any, found: list[Any]) -> Any:
         """The gradients, nested; says what is to be said of those that are None."""
@@ -155,7 +157,7 @@ class GradientTape(_holdfast.TapeBase):
             if len(lost) == len(flat):
                 said = warn_none(self, targets, flat)
                 self._explanations[targets[0]._id, _key(flat[0])] = said
-        return nest.pack_sequence_as(sources, gradients)
+        return regrouped(sources, gradients)
 
     def _target(self, target: Any, sources: list[Any]) -> Any:
         """A target as a tensor. What is a source itself is looked at so that the tape sees it."""
@@ -197,11 +199,11 @@ class GradientTape(_holdfast.TapeBase):
         Row after row, on this thread: how rows are spread over workers does not change the result,
         so `parallel_iterations` and `experimental_use_pfor` have nothing to choose from.
         """
-        target = self._target(target, nest.flatten(sources))
+        target = self._target(target, differentiated(sources))
         zero = wants_zero(unconnected_gradients)
         self._need_record()
-        found = self._jacobian(target, nest.flatten(sources), zero)
-        return nest.pack_sequence_as(sources, found)
+        found = self._jacobian(target, differentiated(sources), zero)
+        return regrouped(sources, found)
 
     def batch_jacobian(
         self,
@@ -254,9 +256,9 @@ def _upstream(output_gradients: Any, targets: list[Any]) -> list[Any]:
     if output_gradients is None:
         return []
     if len(targets) == 1 and not isinstance(output_gradients, (list, tuple, dict)):
-        flat = [output_gradients]
+        flat = differentiated([output_gradients])
     else:
-        flat = nest.flatten(output_gradients)
+        flat = differentiated(output_gradients)
         if len(flat) != len(targets) and len(targets) == 1:
             flat = [output_gradients]
     if len(flat) != len(targets):

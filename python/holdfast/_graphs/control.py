@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._messages.contexts import contextmanager
+from .._structures import nesting
 from .._tensors import registry
 from .operation import Operation, nodes_of, operation_of
 
@@ -37,7 +38,7 @@ def graph_for(values: Any) -> Graph | None:
 @contextmanager
 def ordered(graph: Graph, control_inputs: Any) -> Iterator[None]:
     """What is added to `graph` in here runs after `control_inputs`; None: after nothing."""
-    inputs = [] if control_inputs is None else nest.flatten(control_inputs)
+    inputs = [] if control_inputs is None else nesting.flatten(control_inputs)
     inputs = [part() if callable(part) and not is_value(part) else part for part in inputs]
     graph._push_control(nodes_of(inputs), control_inputs is None)
     try:

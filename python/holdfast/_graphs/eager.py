@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._messages.contexts import contextmanager
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.dtypes import float64
 from .._tensors.symbols import is_symbol
@@ -73,12 +74,12 @@ def inside_function() -> bool:
 @contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Orders ops of a graph; eager ops run in order. Callables among the inputs are called."""
-    graph = graph_for(() if control_inputs is None else nest.flatten(control_inputs))
+    graph = graph_for(() if control_inputs is None else nesting.flatten(control_inputs))
     if graph is not None:
         with ordered(graph, control_inputs):
             yield
         return
-    parts = [] if control_inputs is None else nest.flatten(control_inputs)
+    parts = [] if control_inputs is None else nesting.flatten(control_inputs)
     parts = [part() if callable(part) and not is_value(part) else part for part in parts]
     if _holdfast.is_tracing():  # a branch or a body, perhaps in a graph whose sessions choose
         _holdfast.wait_for(nodes_of(part for part in parts if is_value(part)))
@@ -90,7 +91,7 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
-    flat = nest.flatten(list(inputs))
+    flat = nesting.flatten(list(inputs))
     graph = graph_for(flat)
     if graph is None:
         return done(flat)

@@ -12,8 +12,8 @@ from .. import _holdfast
 from .._devices.listing import list_logical_devices
 from .._messages.contexts import contextmanager
 from .._messages.diagnostics import mark
+from .._tensors.composite import Composite
 from .._tensors.symbols import is_symbol
-from .._tensors.tensor import IndexedSlices
 from ..errors import fail
 from .default_session import get_default_session, stack
 from .graph import Graph, get_default_graph
@@ -22,16 +22,12 @@ from .server import server_at
 from .session_options import ConfigProto, measured
 
 __all__ = [
-    "IndexedSlicesValue",
     "InteractiveSession",
     "Session",
     "get_default_session",
 ]
 
 Tensor = _holdfast.Tensor
-IndexedSlicesValue = collections.namedtuple(
-    "IndexedSlicesValue", ["values", "indices", "dense_shape"]
-)
 
 
 def _tensor_behind(operation: Any) -> Any:
@@ -69,16 +65,10 @@ class _Fetches:
             if hasattr(fetches, "_fields"):
                 return lambda values: type(fetches)(*(part(values) for part in parts))
             return lambda values: tuple(part(values) for part in parts)
-        if isinstance(fetches, IndexedSlices):
-            parts = [self._plan(fetches.values), self._plan(fetches.indices)]
-            shape = fetches.dense_shape
-            parts.append(self._none if shape is None else self._plan(shape))
-            return lambda values: IndexedSlicesValue(*(part(values) for part in parts))
+        if isinstance(fetches, Composite):
+            parts = [self._plan(part) for part in fetches._tensors()]
+            return lambda values: fetches._fetched([part(values) for part in parts])
         return self._leaf(fetches)
-
-    @staticmethod
-    def _none(values: list[Any]) -> None:
-        return None
 
     def _leaf(self, fetch: Any) -> Callable[[list[Any]], Any]:
         if isinstance(fetch, bytes):
@@ -149,10 +139,8 @@ def _feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> list[tuple[Any,
 
 def _pairs(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     """The tensors and values of one entry, both of which may be structures of the same form."""
-    if isinstance(key, IndexedSlices):
-        key = (key.values, key.indices, key.dense_shape)
-        value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        value = value if len(value) == len(key) else (*value, None)
+    if isinstance(key, Composite):
+        key, value = key._tensors(), key._fed(value)
     if not isinstance(key, tuple):
         yield key, value
         return

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
 from .diagnostics import born_loc
 from .rebinding import statement_loc
 from .source_text import tree_of
@@ -22,7 +23,7 @@ def raise_at_return(error: Any, function: Callable[..., Any], result: Any) -> No
     born, name = said["subject"]["born"], said["subject"]["name"]
     leaves = [
         leaf
-        for leaf in nest.flatten(result)
+        for leaf in nesting.flatten(result)
         if isinstance(leaf, _holdfast.Tensor) and born_loc(leaf) == born
     ]
     found = _returned(function) if leaves else None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
 
 __all__ = ["function_of", "note", "note_tensor"]
 
 
 def note(value: Any, function: str) -> None:
     """Remembers that the tensors in `value` were computed inside `function`."""
-    for leaf in nest.flatten(value):
+    for leaf in nesting.flatten(value):
         if isinstance(leaf, _holdfast.Tensor):
             note_tensor(leaf, function)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._tensors import registry
-from .._tensors.tensor import IndexedSlices
+from .._tensors.indexed_slices import IndexedSlices
 
 _ADAPTORS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {}
 

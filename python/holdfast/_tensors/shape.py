@@ -12,7 +12,7 @@ from .constants import plain_constant
 from .dimension import Dimension, size_of
 from .shape_proto import TensorShapeProto
 
-__all__ = ["Dimension", "TensorShape", "TensorSpec", "broadcast_static_shape"]
+__all__ = ["Dimension", "TensorShape", "TensorSpec", "TypeSpec", "broadcast_static_shape"]
 
 Dims: TypeAlias = "tuple[int | None, ...] | None"
 
@@ -287,7 +287,13 @@ def _of_a_graph(tensor: Any) -> bool:
     return bool(getattr(tensor, "_symbolic", False)) and known.graph_of(tensor) is not None
 
 
-class TensorSpec:
+class TypeSpec:
+    """What is known of a value before there is one."""
+
+    __slots__ = ()
+
+
+class TensorSpec(TypeSpec):
     """What is known of a tensor: shape, dtype and name."""
 
     __slots__ = ("_dtype", "_name", "_shape")

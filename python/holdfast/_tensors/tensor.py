@@ -12,12 +12,12 @@ from .. import _holdfast
 from .._devices.device import device
 from ..errors import DiagnosticError, fail
 from . import dtypes, registry, symbols
+from .composite import Composite
 from .constants import graph_outside, node_of_constant, plain_constant
 from .dtypes import DType, as_dtype
 from .shape import TensorShape, TensorSpec, as_shape
 
 __all__ = [
-    "IndexedSlices",
     "Reference",
     "Tensor",
     "UnconnectedGradients",
@@ -133,7 +133,7 @@ def _iter(self: Any) -> Iterator[Any]:
     return (self[i] for i in range(len(self)))
 
 
-def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+def array_of(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
     if symbols.is_symbol(self) and _holdfast.scope_of(self)["open"]:
         from . import numpy_calls
 
@@ -246,7 +246,7 @@ def attach() -> None:
         "__format__": _format,
         "_repr_html_": _repr_html,
         "__iter__": _iter,
-        "__array__": _array,
+        "__array__": array_of,
         "__array_ufunc__": _array_ufunc,
         "__array_function__": _array_function,
         "__array_priority__": 100,
@@ -327,7 +327,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor, or a Variable or composite that stands for one."""
-    return isinstance(x, (Tensor, _holdfast.VariableBase, IndexedSlices))
+    return isinstance(x, (Tensor, _holdfast.VariableBase, Composite))
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
@@ -360,88 +360,3 @@ def type_spec_from_value(value: Any) -> Any:
         return type_spec_from_value(_holdfast.convert(value))
     except DiagnosticError as error:
         raise TypeError(f"no TypeSpec fits what is of type {type(value).__name__}") from error
-
-
-class IndexedSlices:
-    """Rows of a larger tensor: `values[i]` is row `indices[i]`. Rows that come twice add up."""
-
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
-        self._values, self._indices, self._dense_shape = values, indices, dense_shape
-
-    def _tensors(self) -> tuple[Any, ...]:
-        """What it is made of, in the order in which it is made."""
-        parts = (self._values, self._indices)
-        return parts if self._dense_shape is None else (*parts, self._dense_shape)
-
-    @property
-    def values(self) -> Any:
-        """The rows."""
-        return self._values
-
-    @property
-    def indices(self) -> Any:
-        """Which rows they are."""
-        return self._indices
-
-    @property
-    def dense_shape(self) -> Any:
-        """The shape of the larger tensor, None if it is not known."""
-        return self._dense_shape
-
-    @property
-    def shape(self) -> TensorShape:
-        """The same as a TensorShape."""
-        if self._dense_shape is None:
-            return TensorShape(None)
-        if isinstance(self._dense_shape, Tensor):
-            known = get_static_value(self._dense_shape, partial=True)
-            return TensorShape(None if known is None else list(known))
-        return TensorShape(np.asarray(self._dense_shape).tolist())
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the rows."""
-        dtype: DType = self._values.dtype
-        return dtype
-
-    @property
-    def device(self) -> str:
-        """The device of the rows."""
-        return str(self._values.device)
-
-    name = Undefined("name")
-    op = Undefined("op")
-    graph = Undefined("graph")
-
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
-        if self._dense_shape is None:
-            fail(
-                "E1102",
-                "these `IndexedSlices` have no `dense_shape`, so they make no tensor",
-                "rows alone do not say how many others there are",
-                fix="give `dense_shape` where the `IndexedSlices` are made",
-            )
-        if dtype is not None and as_dtype(dtype) != self.dtype:
-            fail(
-                "E1101",
-                f"`IndexedSlices` of {self.dtype.name}, expected {as_dtype(dtype).name}",
-                fix=f"`tf.cast` their `values` to {as_dtype(dtype).name}",
-            )
-        rows = self.shape[0] if self.shape.rank else None
-        if rows is None:
-            rows = self._dense_shape[0]
-        return registry.function("math.unsorted_segment_sum")(self._values, self._indices, rows)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return _array(self.__tf_tensor__(), dtype)
-
-    def numpy(self) -> Any:
-        """The larger tensor as a NumPy array."""
-        return self.__tf_tensor__().numpy()
-
-    def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)
-
-    def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
-        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"

@@ -6,8 +6,9 @@ import inspect
 import weakref
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._graphs.function_graph import function_graph
+from .._structures import nesting
 from .interface import Interface
 from .records import record
 from .trace import Trace
@@ -77,14 +78,14 @@ class ConcreteFunction(_holdfast.ConcreteBase):
     @property
     def output_shapes(self) -> Any:
         """The shapes of what it gives."""
-        return nest.map_structure(
+        return nesting.map_structure(
             lambda spec: getattr(spec, "shape", spec), self._interface.output_specs()
         )
 
     @property
     def output_dtypes(self) -> Any:
         """The dtypes of what it gives."""
-        return nest.map_structure(
+        return nesting.map_structure(
             lambda spec: getattr(spec, "dtype", spec), self._interface.output_specs()
         )
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._messages.diagnostics import mark
+from .._structures import nesting
 from ..errors import fail, need_callable, unsupported
 from . import plan_report
 from . import trace as _trace
@@ -146,7 +147,7 @@ class Function(_holdfast.TracedBase):
         if _eagerly:
             return self._python_function(*args, **kwargs)
         if self._implements is not None:
-            args, kwargs = nest.map_structure(_as_tensor, (args, kwargs))
+            args, kwargs = nesting.map_structure(_as_tensor, (args, kwargs))
         call = self._signature.bind(args, kwargs)
         if _holdfast.is_tracing() or call.symbolic:
             return inline(self, call)
@@ -205,7 +206,7 @@ class Function(_holdfast.TracedBase):
         """
         args, kwargs = self._signature.completed(args, kwargs)
         if self._implements is not None:
-            args, kwargs = nest.map_structure(_as_tensor, (args, kwargs))
+            args, kwargs = nesting.map_structure(_as_tensor, (args, kwargs))
         call = self._signature.bind(args, kwargs)
         with self._lock:
             trace = self._find(call) or self._make(call)

@@ -10,8 +10,9 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._messages.provenance import type_text
+from .._structures import nesting
 from .._tensors.shape import TensorShape, TensorSpec
 from ..errors import fail
 from .signature import Call, IdentityKey, is_plain
@@ -60,12 +61,14 @@ class Interface:
             **dict(zip(self._trace.names, self._trace.arguments, strict=False)),
             **self._trace.keywords,
         }
-        open_names = [n for n, was in order.items() if any(x is TENSOR for x in nest.flatten(was))]
+        open_names = [
+            n for n, was in order.items() if any(x is TENSOR for x in nesting.flatten(was))
+        ]
         flat = self.input_names()
         unknown = [name for name in kwargs if name not in order]
-        loose = all(_is_tensor_like(leaf) for leaf in nest.flatten(args))
+        loose = all(_is_tensor_like(leaf) for leaf in nesting.flatten(args))
         if unknown and set(kwargs) <= set(flat):
-            by_flat_name = {**dict(zip(flat, nest.flatten(args), strict=False)), **kwargs}
+            by_flat_name = {**dict(zip(flat, nesting.flatten(args), strict=False)), **kwargs}
             self._need_all(flat, by_flat_name)
             return [by_flat_name[name] for name in flat]
         if unknown:
@@ -75,8 +78,8 @@ class Interface:
         whole = not loose or len(args) + len(kwargs) >= len(order)
         positional = self._trace.names[: len(self._trace.arguments)] if whole else open_names
         if len(args) > len(positional):
-            if loose and len(nest.flatten([args, kwargs])) == len(flat):
-                return nest.flatten([args, kwargs])  # called by the tensors alone, in order
+            if loose and len(nesting.flatten([args, kwargs])) == len(flat):
+                return nesting.flatten([args, kwargs])  # called by the tensors alone, in order
             self._refuse_call(f"got {len(args)} positional arguments, expected {len(positional)}")
         twice = next((name for name in positional[: len(args)] if name in kwargs), None)
         if twice is not None:
@@ -89,7 +92,7 @@ class Interface:
                 continue
             now = by_name[name]
             if name in open_names:
-                both = zip(nest.flatten(was), nest.flatten(now), strict=False)
+                both = zip(nesting.flatten(was), nesting.flatten(now), strict=False)
                 given += [value for leaf, value in both if leaf is TENSOR]
             elif not _same_argument(was, now):
                 fail(
@@ -120,7 +123,7 @@ class Interface:
         shown = []
         specs = iter(self.specs())
         for name, entry in zip(self._trace.names, self._trace.arguments, strict=False):
-            is_tensor = nest.is_nested(entry) or entry is TENSOR
+            is_tensor = nesting.is_nested(entry) or entry is TENSOR
             shown.append(name if is_tensor else f"{name}={_unwrapped(entry)!r}")
         head = f"{self._trace.name}({', '.join(shown)})"
         if not verbose:
@@ -129,12 +132,12 @@ class Interface:
         lines += [
             f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)
         ]
-        lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
+        lines += ["  Returns:", f"    {nesting.map_structure(_spec_text, self.output_specs())}"]
         return "\n".join(lines)
 
     def function_type(self) -> inspect.Signature:
         """The arguments as parameters annotated with what is known of them."""
-        positional, keywords = nest.map_structure(_annotation, self.input_specs())
+        positional, keywords = nesting.map_structure(_annotation, self.input_specs())
         parameters = {
             name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=spec)
             for name, spec in zip(self._trace.names, positional, strict=False)
@@ -169,8 +172,8 @@ class Interface:
         known = self._trace.concrete.output_types()
         make = functools.partial(_spec_of, known)
         return (
-            nest.map_structure(make, self._trace.result)
-            if nest.is_nested(self._trace.result)
+            nesting.map_structure(make, self._trace.result)
+            if nesting.is_nested(self._trace.result)
             else make(self._trace.result)
         )
 
@@ -178,7 +181,7 @@ class Interface:
         """The arguments, with specifications for tensors: positional ones, and keywords."""
         specs = iter(self.specs())
         both = (self._trace.arguments, self._trace.keywords)
-        found: tuple[Any, dict[str, Any]] = nest.map_structure(
+        found: tuple[Any, dict[str, Any]] = nesting.map_structure(
             lambda x: next(specs) if x is TENSOR else _live(x), both
         )
         return found
@@ -216,7 +219,9 @@ def _live(leaf: Any) -> Any:
 
 def _unwrapped(argument: Any) -> Any:
     """An argument with the user's objects in place; None for those that are gone."""
-    return nest.map_structure(_live, argument) if nest.is_nested(argument) else _live(argument)
+    return (
+        nesting.map_structure(_live, argument) if nesting.is_nested(argument) else _live(argument)
+    )
 
 
 def _same_argument(was: Any, now: Any) -> bool:

@@ -13,8 +13,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _holdfast, nest
-from .._tensors.tensor import IndexedSlices
+from .. import _holdfast
+from .._structures import nesting
 from .._variables.module import Module
 from .locations import (
     MISSING,
@@ -99,14 +99,7 @@ def _argument(
         return
     if not isinstance(kind, type):
         raise _Unsaid
-    if kind is IndexedSlices:
-        out.append(("fields", kind, ("values", "indices", "dense_shape")))
-        for _ in range(2 if entry[1] else 3):
-            _argument(entries, types, out)
-        if entry[1]:
-            out.append(("value", None))
-        return
-    token = _container(entry) if nest.is_nested_type(kind) else ("value", _value(entry))
+    token = _container(entry) if nesting.is_nested_type(kind) else ("value", _value(entry))
     out.append(token)
     for _ in range(0 if token[0] == "value" else _length(token)):
         _argument(entries, types, out)
@@ -142,7 +135,7 @@ def _container(entry: tuple[Any, ...]) -> tuple[Any, ...]:
             return "mapping", kind, parts
     elif hasattr(kind, "__attrs_attrs__"):
         return "fields", kind, tuple(field.name for field in kind.__attrs_attrs__)
-    elif nest.is_custom(kind):
+    elif nesting.is_custom(kind):
         return "custom", kind, parts, entry[2]
     elif (issubclass(kind, tuple) and kind.__iter__ is tuple.__iter__) or (
         issubclass(kind, list) and kind.__iter__ is list.__iter__
@@ -314,11 +307,8 @@ def _template(value: Any) -> tuple[Any, ...]:
     """A result with slots, as C fills it: every container is made anew."""
     if type(value) is Slot:
         return "slot", value.index
-    if isinstance(value, IndexedSlices):
-        parts = value.values, value.indices, value.dense_shape
-        return "made", IndexedSlices, [_template(part) for part in parts]
     if type(value) is ObjectTemplate:
         raise _Unsaid
-    if nest.is_nested(value):
-        return "nested", value, [_template(part) for part in nest.children(value)]
+    if nesting.is_nested(value):
+        return "nested", value, [_template(part) for part in nesting.children(value)]
     return "constant", value

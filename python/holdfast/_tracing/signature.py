@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._messages.calls import refuse_misfit
+from .._structures import nesting
 from .._tensors import registry
+from .._tensors.composite import Composite
 from .._tensors.dtypes import DType
 from .._tensors.plain import is_nan
 from .._tensors.shape import TensorSpec
 from .._tensors.symbols import is_symbol
-from .._tensors.tensor import IndexedSlices
 from ..errors import fail
 
 __all__ = ["Call", "IdentityKey", "Signature", "is_plain", "is_type"]
@@ -47,14 +48,14 @@ class Call:
         self.args, self.kwargs, self.names = args, kwargs, names
         self.leaves: list[Any] = []
         self.tensors: list[Any] = []
+        # What a trace sees of the tensors; an input signature may know less of them.
+        self.types: list[tuple[Any, Any]] = []
         self.symbolic = self.awaited = False
         key: list[Any] = []
         self._flatten((args, kwargs), key)
         if self.awaited:
-            self.args, self.kwargs = nest.map_structure(_awaited, (args, kwargs))
+            self.args, self.kwargs = nesting.map_structure(_awaited, (args, kwargs))
         self.key = tuple(key)
-        # What a trace sees of the tensors; an input signature may know less of them.
-        self.types: list[tuple[Any, Any]] = [(t.dtype, _dims(t.shape)) for t in self.tensors]
         # Names that specifications give them; where none does, they are called by the argument.
         self.labels: list[str | None] = [
             t.name if isinstance(t, TensorSpec) else None for t in self.tensors
@@ -78,41 +79,42 @@ class Call:
         elif isinstance(value, (np.ndarray, np.generic)):
             self._tensor(_holdfast.convert(value), key)
         elif isinstance(value, TensorSpec):
-            key.append((value.dtype, _dims(value.shape)))
-            self.leaves.append(value)
-            self.tensors.append(value)
+            self._tensor(value, key)
         elif isinstance(value, _holdfast.VariableBase):
             key.append(("variable", IdentityKey(value)))
             self.leaves.append(value)
-        elif isinstance(value, IndexedSlices):
-            key.append((IndexedSlices, value.dense_shape is None))
-            self.leaves.append(value)
-            for part in (value.values, value.indices, value.dense_shape):
-                if part is not None:
-                    self._tensor(_holdfast.convert(part), key, leaf=False)
         elif hasattr(value, "__tf_tracing_type__"):
             key.append(("traced as", value.__tf_tracing_type__(None)))
             self.leaves.append(value)
-        elif nest.is_nested(value):
-            parts = list(nest.children(value))
+        elif nesting.is_nested(value):
+            parts = list(nesting.children(value))
             if isinstance(value, Mapping):
                 key.append((kind, tuple(sorted(value))))
-            elif nest.is_custom(kind):
-                key.append((kind, len(parts), value.__tf_flatten__()[0]))
+            elif nesting.is_custom(kind):
+                facts = value.__tf_flatten__()[0]
+                key.append((nesting.value_type(value), len(parts), facts))
             else:
                 key.append((kind, len(parts)))
+            first = len(key)
             for part in parts:
                 self._flatten(part, key)
+            if isinstance(value, Composite):
+                self._relax(value, key, first)
         else:
             key.append(("object", IdentityKey(value)))
             self.leaves.append(value)
 
-    def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
-        key.append((tensor.dtype, _dims(tensor.shape)))
+    def _tensor(self, tensor: Any, key: list[Any]) -> None:
+        self.types.append((tensor.dtype, _dims(tensor.shape)))
+        key.append(self.types[-1])
         self.symbolic = self.symbolic or is_symbol(tensor)
         self.tensors.append(tensor)
-        if leaf:
-            self.leaves.append(tensor)
+        self.leaves.append(tensor)
+
+    def _relax(self, value: Composite, key: list[Any], first: int) -> None:
+        """Sizes that differ from one composite to the next are not part of what is traced for."""
+        types = [(spec.dtype, _dims(spec.shape)) for spec in value._type_spec._component_specs]
+        self.types[-len(types) :] = key[first:] = types
 
     def path(self, index: int) -> str:
         """What the user calls the part of the arguments that an entry of the key is about."""
@@ -141,10 +143,12 @@ def _paths(structure: tuple[tuple[Any, ...], dict[str, Any]], names: list[str]) 
 
 def _walk_paths(value: Any, path: str, out: list[str]) -> None:
     out.append(path)
-    if type(value) is Tensor or not nest.is_nested(value):
+    if type(value) is Tensor or not nesting.is_nested(value):
         return
-    keys = sorted(value) if isinstance(value, Mapping) else range(len(list(nest.children(value))))
-    for key, child in zip(keys, nest.children(value), strict=False):
+    keys = (
+        sorted(value) if isinstance(value, Mapping) else range(len(list(nesting.children(value))))
+    )
+    for key, child in zip(keys, nesting.children(value), strict=False):
         _walk_paths(child, f"{path}[{key!r}]", out)
 
 
@@ -237,7 +241,7 @@ class Signature:
         )
 
     def _check_specs(self) -> None:
-        for leaf in nest.flatten(self.specs or ()):
+        for leaf in nesting.flatten(self.specs or ()):
             if isinstance(leaf, (*_VALUES, Tensor)) and leaf is not None:
                 fail(
                     "E1104",
@@ -309,7 +313,7 @@ class Signature:
                 fix=f"add a `TensorSpec` for `{self._unsaid[0]}`, or give it a default",
             )
         call = Call(self._fitted(bound_args), bound_kwargs, names)
-        specs = [s for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)]
+        specs = [s for s in nesting.flatten(self.specs) if isinstance(s, TensorSpec)]
         call.types[: len(specs)] = [(s.dtype, _dims(s.shape)) for s in specs]
         call.labels[: len(specs)] = [s.name for s in specs]
         call.key = tuple(_without_tensors(call.key))
@@ -324,8 +328,8 @@ class Signature:
         for i, spec in enumerate(self.specs):
             fit = functools.partial(self._fit, i)
             out[i] = (
-                nest.map_structure(fit, spec, args[i])
-                if nest.is_nested(spec)
+                nesting.map_structure(fit, spec, args[i])
+                if nesting.is_nested(spec)
                 else fit(spec, args[i])
             )
         return tuple(out)

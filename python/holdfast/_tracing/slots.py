@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import nest
-from .._tensors.tensor import IndexedSlices
+from .._structures import nesting
 from .made_objects import ObjectTemplate, ObjectTemplates
 
 __all__ = ["Slot", "filled", "with_slots"]
@@ -40,7 +39,11 @@ def with_slots(
 
 
 def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:
-    return nest.map_structure(change, structure) if nest.is_nested(structure) else change(structure)
+    return (
+        nesting.map_structure(change, structure)
+        if nesting.is_nested(structure)
+        else change(structure)
+    )
 
 
 def _take(
@@ -51,8 +54,6 @@ def _take(
     leaf: Any,
 ) -> Any:
     take = functools.partial(_take, tensors, as_tensor, templates, known)
-    if isinstance(leaf, IndexedSlices):
-        return IndexedSlices(*map(take, (leaf.values, leaf.indices, leaf.dense_shape)))
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:
         if templates is not None and templates.takes(leaf):
@@ -70,9 +71,6 @@ def filled(structure: Any, tensors: Sequence[Any]) -> Any:
 def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
     if type(leaf) is Slot:
         return tensors[leaf.index]
-    if isinstance(leaf, IndexedSlices):
-        parts = (leaf.values, leaf.indices, leaf.dense_shape)
-        return IndexedSlices(*(_fill(tensors, part) for part in parts))
     if type(leaf) is ObjectTemplate:
         return leaf.fill(functools.partial(_mapped, functools.partial(_fill, tensors)))
     return leaf

@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from .. import nest
+from .._structures import nesting
 from .._tensors.plain import is_plain
 from .journal import Change, Growth, Journal, Set, mutate, put, refill
 from .locations import (
@@ -76,10 +76,10 @@ def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
         return ("slot", found.index) if type(found) is Slot else None
     if type(value) is ObjectTemplate:
         return None
-    if not nest.is_nested(value) or isinstance(value, range):
+    if not nesting.is_nested(value) or isinstance(value, range):
         return "constant", value
     try:
-        parts = [_template(part, shape) for part in nest.children(value)]
+        parts = [_template(part, shape) for part in nesting.children(value)]
     except TypeError:  # keys without an order
         return None
     if None in parts:
@@ -95,13 +95,13 @@ def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
         same = all(parts[key] is part for key, part in value.items())
         if same or type(value) is dict:
             return value if same else parts
-    if not nest.is_nested(value) or isinstance(value, range):
+    if not nesting.is_nested(value) or isinstance(value, range):
         return value
-    before = list(nest.children(value))
+    before = list(nesting.children(value))
     after = [change(part) for part in before]
     if all(new is old for new, old in zip(after, before, strict=True)):
         return value
-    return nest.rebuild(value, after)
+    return nesting.rebuild(value, after)
 
 
 class Store:

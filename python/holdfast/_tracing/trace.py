@@ -11,14 +11,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
 from .._messages import returns, traced_values, variables
 from .._messages.unbound import explain_unbound
 from .._messages.user_code import is_user_code
+from .._structures import nesting
 from .._tensors.shape import TensorSpec
-from .._tensors.tensor import IndexedSlices
 from ..errors import InaccessibleTensorError, fail
 from . import escapes, keep
 from .converter import converter
@@ -48,9 +48,9 @@ class Trace:
         self.offered = False  # whether C was told of it
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
-        self.arguments = nest.map_structure(_without_tensor, call.args)
+        self.arguments = nesting.map_structure(_without_tensor, call.args)
         self.keywords = {
-            name: nest.map_structure(_without_tensor, call.kwargs[name])
+            name: nesting.map_structure(_without_tensor, call.kwargs[name])
             for name in sorted(call.kwargs)
         }
         self.concrete: Any = None
@@ -284,7 +284,7 @@ class _Host:
             result = _run(self._code, self._writer, self._call, recorder)
             recorder.check_held([result])
             # One that is made here and returned outlives the call.
-            self._returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
+            self._returned = [x for x in nesting.flatten(result) if isinstance(x, _VariableBase)]
             effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
             outputs: list[Any] = []
             trace.result = with_slots(result, outputs, output_of, recorder.templates)
@@ -371,14 +371,10 @@ class _Arguments:
                 for i, part in enumerate(value)
             )
             return self._copied(kind(parts), path)
-        if isinstance(value, IndexedSlices):
-            values, indices = self._given(name), self._given(name)
-            shape = None if value.dense_shape is None else self._given(name)
-            return IndexedSlices(values, indices, shape)
         if hasattr(value, "__tf_tracing_type__"):
             return value.__tf_tracing_type__(None).placeholder_value(None)
-        if nest.is_nested(value):
-            held = list(nest.children(value))
+        if nesting.is_nested(value):
+            held = list(nesting.children(value))
             steps: Iterable[Any] = itertools.repeat(None)  # objects of the user's own classes
             if isinstance(value, Mapping):
                 steps = sorted(value)
@@ -388,7 +384,7 @@ class _Arguments:
                 self.convert(part, name, None if path is None or step is None else (*path, step))
                 for part, step in zip(held, steps, strict=False)
             ]
-            return self._copied(nest.rebuild(value, inside), path)
+            return self._copied(nesting.rebuild(value, inside), path)
         return value
 
     def _copied(self, copy: Any, path: tuple[Any, ...] | None) -> Any:

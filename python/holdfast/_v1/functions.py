@@ -15,8 +15,9 @@ from .._gradients.symbolic import gradients
 from .._graphs.eager import control_dependencies
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int64
+from .._tensors.indexed_slices import IndexedSlices
 from .._tensors.shape import as_shape, dimension_at_index, dimension_value
-from .._tensors.tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
+from .._tensors.tensor import UnconnectedGradients, constant, convert_to_tensor
 from ..errors import unsupported
 
 __all__ = ["NAMES"]

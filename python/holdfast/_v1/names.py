@@ -28,7 +28,7 @@ from .._graphs.graph_def import GraphDef, NodeDef
 from .._graphs.name_scope import name_scope
 from .._graphs.operation import Operation
 from .._graphs.server import Server
-from .._graphs.session import IndexedSlicesValue, InteractiveSession, Session
+from .._graphs.session import InteractiveSession, Session
 from .._names import signatures
 from .._tensors import registry
 from .._tensors.dtypes import (
@@ -41,12 +41,24 @@ from .._tensors.dtypes import (
     int32,
     int64,
 )
+from .._tensors.indexed_slices import IndexedSlicesValue
 from .._tensors.shape import Dimension, as_shape
 from .._tensors.tensor import constant, convert_to_tensor
 from .._variables import creators
 from .._variables.variable import Variable
 from ..errors import unsupported
-from . import functions, initializers, nn, partition, scopes, store, template, train, wrap
+from . import (
+    composites,
+    functions,
+    initializers,
+    nn,
+    partition,
+    scopes,
+    store,
+    template,
+    train,
+    wrap,
+)
 from .signatures import NAMES as SIGNATURES
 
 __all__ = ["NAMES"]
@@ -451,6 +463,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "wrap_function": wrap.wrap_function,
     "assert_variables_initialized": assert_variables_initialized,
     "IndexedSlicesValue": IndexedSlicesValue,
+    **composites.NAMES,
     "no_regularizer": lambda _: None,
     "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._gradients.symbolic import gradients
 from .._gradients.tape import GradientTape
 from .._graphs.control import grouped, ordered
@@ -19,9 +19,11 @@ from .._graphs.name_scope import name_scope
 from .._graphs.operation import operation_of
 from .._messages.contexts import contextmanager
 from .._messages.no_gradients import refuse_no_gradients
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, bfloat16, float16, float32, float64
-from .._tensors.tensor import IndexedSlices, convert_to_tensor
+from .._tensors.indexed_slices import IndexedSlices
+from .._tensors.tensor import convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail
 
@@ -122,7 +124,7 @@ class Optimizer:
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         graph: Graph = loss.graph
         trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-        variables = trainable if var_list is None else nest.flatten(var_list)
+        variables = trainable if var_list is None else nesting.flatten(var_list)
         self._need_variables(variables, var_list)
         with graph.as_default():
             found = gradients(loss, variables, None if grad_loss is None else [grad_loss])
@@ -133,7 +135,9 @@ class Optimizer:
             if var_list is not None:
                 tape.watch(var_list)
             value = loss()
-        variables = list(tape.watched_variables() if var_list is None else nest.flatten(var_list))
+        variables = list(
+            tape.watched_variables() if var_list is None else nesting.flatten(var_list)
+        )
         self._need_variables(variables, var_list)
         return list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
 

@@ -9,7 +9,8 @@ from .. import _holdfast
 from .._graphs.control import grouped, ordered
 from .._tensors import registry
 from .._tensors.dtypes import int64
-from .._tensors.tensor import IndexedSlices, convert_to_tensor
+from .._tensors.indexed_slices import IndexedSlices
+from .._tensors.tensor import convert_to_tensor
 from ..errors import fail
 from .optimizer import Optimizer, called, run_op
 

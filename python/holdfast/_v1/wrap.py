@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._gradients.tape import recording_tapes
 from .._graphs.graph import Graph
 from .._graphs.init_scope import init_scope
 from .._graphs.operation import Operation
+from .._structures import nesting
 from .._tensors.shape import TensorSpec
-from .._tensors.tensor import IndexedSlices, convert_to_tensor
+from .._tensors.tensor import convert_to_tensor
 from .._tracing.function import Function
 from ..errors import fail
 
@@ -47,11 +48,11 @@ class WrappedFunction:
         self, graph: WrappedGraph, inputs: list[Any], fetches: Any, name: str = "wrapped"
     ) -> None:
         self._graph, self._inputs, self._name = graph, inputs, name
-        self._fetches = nest.map_structure(lambda f: _element(graph, f), fetches)
+        self._fetches = nesting.map_structure(lambda f: _element(graph, f), fetches)
         self._fetched: list[Any] = []
         self._rebuild: list[Callable[[list[Any]], Any]] = []
         nodes = []
-        for leaf in nest.flatten(self._fetches):
+        for leaf in nesting.flatten(self._fetches):
             if isinstance(leaf, Operation):
                 nodes.append(leaf._node)
             self._rebuild.append(self._part(leaf))
@@ -69,9 +70,6 @@ class WrappedFunction:
     def _part(self, leaf: Any) -> Callable[[list[Any]], Any]:
         if isinstance(leaf, Operation) or leaf is None:
             return lambda values: None
-        if isinstance(leaf, IndexedSlices):
-            parts = [self._part(x) for x in (leaf.values, leaf.indices, leaf.dense_shape)]
-            return lambda values: IndexedSlices(*(part(values) for part in parts))
         if not _in(self._graph, leaf):
             return lambda values: leaf  # it had its value before
         at = sum(_in(self._graph, t) for t in self._fetched)
@@ -101,17 +99,17 @@ class WrappedFunction:
     @property
     def structured_outputs(self) -> Any:
         """What it gives, as specifications."""
-        return nest.map_structure(_spec, self._fetches)
+        return nesting.map_structure(_spec, self._fetches)
 
     @property
     def output_shapes(self) -> Any:
         """The shapes of what it gives."""
-        return nest.map_structure(lambda t: getattr(t, "shape", None), self._fetches)
+        return nesting.map_structure(lambda t: getattr(t, "shape", None), self._fetches)
 
     @property
     def output_dtypes(self) -> Any:
         """The dtypes of what it gives."""
-        return nest.map_structure(lambda t: getattr(t, "dtype", None), self._fetches)
+        return nesting.map_structure(lambda t: getattr(t, "dtype", None), self._fetches)
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -125,7 +123,7 @@ class WrappedFunction:
 
     def prune(self, feeds: Any, fetches: Any, name: str | None = None) -> WrappedFunction:
         """Another function of the same graph, from `feeds`, in their order, to `fetches`."""
-        given = [_element(self._graph, feed) for feed in nest.flatten(feeds)]
+        given = [_element(self._graph, feed) for feed in nesting.flatten(feeds)]
         for feed in given:
             if not isinstance(feed, Tensor):
                 kind = type(feed).__name__
@@ -134,7 +132,7 @@ class WrappedFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result for these arguments, one tensor for each of `inputs`."""
-        flat = [leaf for leaf in nest.flatten(list(args)) if leaf is not None]
+        flat = [leaf for leaf in nesting.flatten(list(args)) if leaf is not None]
         names = [t.op.name for t in self._inputs]
         for key, value in kwargs.items():
             if key not in names:
@@ -154,7 +152,7 @@ class WrappedFunction:
         seen = _holdfast.is_tracing() or recording_tapes()
         values = self._function(*given) if seen else self._run(*given)
         parts = [rebuild(values) for rebuild in self._rebuild]
-        return nest.pack_sequence_as(self._fetches, parts)
+        return nesting.pack_sequence_as(self._fetches, parts)
 
     def __repr__(self) -> str:
         return f"<WrappedFunction {self._name} of {len(self._inputs)} inputs>"
@@ -175,11 +173,11 @@ def _element(graph: WrappedGraph, value: Any) -> Any:
         if isinstance(value, _holdfast.VariableBase):
             with graph.as_default():
                 return value.read()
-        if isinstance(name, str) and not isinstance(value, IndexedSlices):
+        if isinstance(name, str):
             value = name  # a TensorInfo
     if isinstance(value, str):
         return graph.as_graph_element(value)
-    if isinstance(value, (Tensor, Operation, IndexedSlices)) or value is None:
+    if isinstance(value, (Tensor, Operation)) or value is None:
         return value
     with graph.as_default():
         return convert_to_tensor(value)
@@ -208,9 +206,9 @@ def wrap_function(
 
     with graph.as_default():
         if isinstance(signature, dict):
-            kwargs = {key: nest.map_structure(argument, spec) for key, spec in signature.items()}
+            kwargs = {key: nesting.map_structure(argument, spec) for key, spec in signature.items()}
             result = fn(**kwargs)
         else:
-            result = fn(*(nest.map_structure(argument, spec) for spec in signature))
+            result = fn(*(nesting.map_structure(argument, spec) for spec in signature))
     title = str(name or getattr(fn, "__name__", "wrapped"))
     return WrappedFunction(graph, inputs, result, title)

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, SupportsIndex, TypeVar
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._graphs.name_scope import name_scope, scoped
+from .._structures import nesting
 
 __all__ = ["Module", "leaves"]
 
@@ -37,8 +38,8 @@ def leaves(value: Any, by_name: bool = True, around: tuple[int, ...] = ()) -> It
             keys = list(value)
         for key in keys:
             yield from leaves(value[key], by_name, (*around, id(value)))
-    elif nest.is_nested(value):
-        for part in value if isinstance(value, (list, tuple)) else nest.flatten(value):
+    elif nesting.is_nested(value):
+        for part in value if isinstance(value, (list, tuple)) else nesting.flatten(value):
             yield from leaves(part, by_name, (*around, id(value)))
     else:
         yield value

@@ -12,8 +12,9 @@ from .._graphs.name_scope import scoped
 from .._messages.in_place import refuse_in_place
 from .._tensors import registry, slicing
 from .._tensors.dtypes import as_dtype
+from .._tensors.indexed_slices import IndexedSlices
 from .._tensors.shape import TensorShape, as_shape
-from .._tensors.tensor import IndexedSlices, Reference, convert_to_tensor, numpy_text
+from .._tensors.tensor import Reference, convert_to_tensor, numpy_text
 from ..errors import OutOfRangeError, fail, unsupported
 from . import creation, creators, strategies
 from .graph_changes import changed

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .._tensors import registry
-from .._tensors.tensor import IndexedSlices, convert_to_tensor
+from .._tensors.indexed_slices import IndexedSlices
+from .._tensors.tensor import convert_to_tensor
 from .._variables.spec import VariableAggregation
 from ..errors import fail, unsupported
 

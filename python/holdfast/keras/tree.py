@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import nest
+from .._structures import nesting
 from ..errors import fail
 
 __all__ = [
@@ -44,7 +45,7 @@ def _with_path(structure: Any, path: tuple[Any, ...]) -> list[tuple[tuple[Any, .
     keys = sorted(structure) if isinstance(structure, dict) else range(len(structure))
     if hasattr(structure, "_fields"):
         keys = structure._fields
-    held = nest.children(structure)
+    held = nesting.children(structure)
     return [
         pair for key, one in zip(keys, held, strict=True) for pair in _with_path(one, (*path, key))
     ]
@@ -72,19 +73,19 @@ def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *struc
     """As `map_structure`, where `shallow_structure` says how deep."""
     if not nest.is_nested(shallow_structure):
         return func(*structures)
-    held = [nest.children(s) for s in structures]
+    held = [nesting.children(s) for s in structures]
     for one in held:
-        if len(one) != len(nest.children(shallow_structure)):
+        if len(one) != len(nesting.children(shallow_structure)):
             fail(
                 "E1104",
                 f"`map_structure_up_to`: a structure has {len(one)} parts where the shallow one "
-                f"has {len(nest.children(shallow_structure))}",
+                f"has {len(nesting.children(shallow_structure))}",
             )
     parts = [
         map_structure_up_to(part, func, *(one[i] for one in held))
-        for i, part in enumerate(nest.children(shallow_structure))
+        for i, part in enumerate(nesting.children(shallow_structure))
     ]
-    return nest.rebuild(shallow_structure, parts)
+    return nesting.rebuild(shallow_structure, parts)
 
 
 def assert_same_structure(a: Any, b: Any, check_types: Any = None) -> None:
@@ -120,8 +121,8 @@ def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) 
         if found is not None:
             return plain(found)
     if nest.is_nested(structure):
-        parts = [traverse(func, one, top_down) for one in nest.children(structure)]
-        structure = nest.rebuild(structure, parts)
+        parts = [traverse(func, one, top_down) for one in nesting.children(structure)]
+        structure = nesting.rebuild(structure, parts)
     if not top_down:
         found = func(structure)
         return structure if found is None else plain(found)
@@ -134,7 +135,7 @@ def lists_to_tuples(structure: Any) -> Any:
         return tuple(map(lists_to_tuples, structure))
     if not nest.is_nested(structure):
         return structure
-    return nest.rebuild(structure, [lists_to_tuples(one) for one in nest.children(structure)])
+    return nesting.rebuild(structure, [lists_to_tuples(one) for one in nesting.children(structure)])
 
 
 def map_shape_structure(func: Callable[[Any], Any], structure: Any) -> Any:
@@ -145,6 +146,6 @@ def map_shape_structure(func: Callable[[Any], Any], structure: Any) -> Any:
         return func(tuple(structure))
     if not nest.is_nested(structure):
         fail("E1104", f"`map_shape_structure` got {structure!r}, expected shapes")
-    return nest.rebuild(
-        structure, [map_shape_structure(func, one) for one in nest.children(structure)]
+    return nesting.rebuild(
+        structure, [map_shape_structure(func, one) for one in nesting.children(structure)]
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import _holdfast
-from ..._tensors.tensor import IndexedSlices, convert_to_tensor
+from ..._tensors.indexed_slices import IndexedSlices
+from ..._tensors.tensor import convert_to_tensor
 from ...errors import fail, unsupported
 from .. import declared
 from ..by_name import FromConfig

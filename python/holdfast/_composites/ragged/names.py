@@ -1,0 +1,262 @@
+"""`tf.ragged` and what other functions do with ragged tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import _holdfast
+from ..._tensors import registry
+from ..._tensors.composite import handles
+from ..._tensors.dtypes import as_dtype, int64
+from ...errors import fail
+from . import dense, partition, reductions  # noqa: F401
+from .constants import constant, ragged_range
+from .elementwise import operators
+from .gathering import boolean_mask
+from .indexing import getitem
+from .joining import stack
+from .reshaping import expand_dims, merge_dims, reverse, squeeze, tile
+from .shape import DynamicRaggedShape
+from .spec import RaggedTensorSpec
+from .tensor import RaggedTensor, is_ragged
+
+__all__ = ["NAMES"]
+
+_cast = registry.function("cast")
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`op` of the innermost values of the ragged tensors among the arguments; rows stay."""
+    given = [x for x in (*args, *kwargs.values()) if is_ragged(x)]
+    inside = [x for a in args if isinstance(a, (list, tuple)) for x in a if is_ragged(x)]
+    if not given and not inside:
+        return op(*args, **kwargs)
+    first, *others = given + inside
+    for each in others:
+        _need_same(first, each)
+
+    def flat(x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            return type(x)(map(flat, x))
+        return x.flat_values if is_ragged(x) else x
+
+    found = op(*map(flat, args), **{key: flat(x) for key, x in kwargs.items()})
+    count, was = (x.shape[0] if x.shape.rank else None for x in (found, first.flat_values))
+    if found.shape.rank == 0 or (None not in (count, was) and count != was):
+        fail(
+            "E1102",
+            f"the function of `map_flat_values` gave a tensor of shape {found.shape} for {was} "
+            "values, expected as many",
+        )
+    return first.with_flat_values(found)
+
+
+def _need_same(a: Any, b: Any) -> None:
+    if a.ragged_rank != b.ragged_rank:
+        fail("E1102", "`map_flat_values` got ragged tensors of different ragged ranks")
+    for one, other in zip(a.nested_row_splits, b.nested_row_splits, strict=True):
+        if one._id == other._id:
+            continue
+        alike = registry.function("equal")(
+            registry.function("shape")(one)[0], registry.function("shape")(other)[0]
+        )
+        partition.require(alike, "`map_flat_values` got ragged tensors of other rows", "they pair")
+        same = registry.function("reduce_all")(
+            registry.function("equal")(one, _cast(other, one.dtype))
+        )
+        partition.require(same, "`map_flat_values` got ragged tensors of other rows", "they pair")
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
+    """The row of each value."""
+    found = partition.rowids_of(partition.as_index(splits, "splits", None))
+    return found if out_type is None else _cast(found, as_dtype(out_type))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Any:
+    """Where each row begins."""
+    ids = partition.as_index(segment_ids, "segment_ids", None)
+    if num_segments is None:
+        padded = registry.function("pad")(ids, [[1, 0]], constant_values=-1)
+        num_segments = registry.function("reduce_max")(padded) + 1
+    found = partition.splits_of_rowids(ids, _cast(num_segments, ids.dtype))
+    return _cast(found, int64 if out_type is None else as_dtype(out_type))
+
+
+def stack_dynamic_partitions(
+    data: Any, partitions: Any, num_partitions: Any, name: str | None = None
+) -> Any:
+    """The elements of each partition as a row."""
+    numbers = partitions if is_ragged(partitions) else _holdfast.convert(partitions)
+    data = data if is_ragged(data) else _holdfast.convert(data)
+    if is_ragged(numbers):
+        if not is_ragged(data):
+            fail("E1104", "`partitions` is a RaggedTensor, and `data` is none")
+        return stack_dynamic_partitions(data.values, numbers.values, num_partitions)
+    rank = numbers.shape.rank
+    if rank is None:
+        fail("E1102", "`stack_dynamic_partitions`: the rank of `partitions` is not known")
+    if rank != 1:
+        shape = registry.function("shape")
+        reshape, concat = registry.function("reshape"), registry.function("concat")
+        data = reshape(data, concat([[-1], shape(data)[rank:]], 0))
+        numbers = reshape(numbers, [-1])
+    order = registry.function("argsort")(numbers, stable=True)
+    gather = registry.function("gather")
+    return RaggedTensor.from_value_rowids(
+        gather(data, order),
+        gather(_cast(numbers, int64), order),
+        _cast(num_partitions, int64),
+    )
+
+
+# Functions of tensors that ragged ones go into.
+
+
+@handles(registry.function("shape"), RaggedTensor)
+def _shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    return DynamicRaggedShape.of(input, None if out_type is None else as_dtype(out_type))
+
+
+@handles(registry.function("size"), RaggedTensor)
+def _size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    return registry.function("size")(input.flat_values, out_type or "int32")
+
+
+@handles(registry.function("rank"), RaggedTensor)
+def _rank(input: Any, name: str | None = None) -> Any:
+    return registry.function("rank")(input.flat_values) + input.ragged_rank
+
+
+@handles(registry.function("expand_dims"), RaggedTensor)
+def _expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+    return expand_dims(input, axis)
+
+
+@handles(registry.function("squeeze"), RaggedTensor)
+def _squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+    return squeeze(input, axis)
+
+
+@handles(registry.function("reverse"), RaggedTensor)
+def _reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    return reverse(tensor, [axis] if isinstance(axis, int) else list(axis))
+
+
+@handles(registry.function("tile"), RaggedTensor)
+def _tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+    return tile(input, multiples)
+
+
+@handles(registry.function("one_hot"), RaggedTensor)
+def _one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    if axis not in (None, -1, indices.shape.rank):
+        fail("E1105", "`one_hot` of a RaggedTensor along another axis than the last")
+    one_hot = registry.function("one_hot")
+    return indices.with_flat_values(
+        one_hot(indices.flat_values, depth, on_value, off_value, -1, dtype)
+    )
+
+
+@handles(registry.function("boolean_mask"), RaggedTensor)
+def _boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
+    if axis:
+        fail("E1105", "`boolean_mask` of a RaggedTensor with `axis`")
+    return boolean_mask(tensor, mask)
+
+
+@handles(registry.function("unstack"), RaggedTensor)
+def _unstack(value: Any, num: Any = None, axis: Any = 0, name: str | None = None) -> Any:
+    if axis:
+        fail("E1105", "`unstack` of a RaggedTensor along another axis than the first")
+    count = value.shape[0] if num is None else num
+    if count is None:
+        fail("E1102", "`unstack`: how many rows the RaggedTensor has is not known")
+    return [value[i] for i in range(count)]
+
+
+@handles(registry.function("matmul"), RaggedTensor)
+def _matmul(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
+    matmul = registry.function("matmul")
+    rank = a.shape.rank if is_ragged(a) else 0
+    if is_ragged(a) and not is_ragged(b) and a.flat_values.shape.rank >= 2 and not args:
+        other = _holdfast.convert(b)
+        if other.shape.rank == 2 and not kwargs:
+            return a.with_flat_values(matmul(a.flat_values, other))
+    if rank == 3 and is_ragged(a) and is_ragged(b) and a.ragged_rank < 2 and b.ragged_rank < 2:
+        rows = [matmul(a[i], b[i], *args, **kwargs) for i in range(a.shape[0] or 0)]
+        return stack(rows)
+    fail(
+        "E1105", "`matmul` of these ragged tensors is not supported", "their rows differ in length"
+    )
+
+
+def _from_tensor(
+    cls: Any,
+    tensor: Any,
+    lengths: Any = None,
+    padding: Any = None,
+    ragged_rank: int = 1,
+    name: str | None = None,
+    row_splits_dtype: Any = int64,
+) -> Any:
+    """A dense tensor as a ragged one; without its padding, or cut to `lengths`."""
+    return dense.from_tensor(tensor, lengths, padding, ragged_rank, as_dtype(row_splits_dtype))
+
+
+def _from_sparse(
+    cls: Any, st_input: Any, name: str | None = None, row_splits_dtype: Any = int64
+) -> Any:
+    """The rows of a sparse matrix, whose values begin at the left without a gap."""
+    return dense.from_sparse(st_input, as_dtype(row_splits_dtype))
+
+
+def _to_tensor(
+    self: Any, default_value: Any = None, name: str | None = None, shape: Any = None
+) -> Any:
+    """A dense tensor, shorter rows filled up with `default_value`."""
+    return dense.to_tensor(self, default_value, shape)
+
+
+def _to_sparse(self: Any, name: str | None = None) -> Any:
+    """A sparse tensor of the same values."""
+    return dense.to_sparse(self)
+
+
+for _name, _function in {
+    "from_tensor": classmethod(_from_tensor),
+    "from_sparse": classmethod(_from_sparse),
+    "to_tensor": _to_tensor,
+    "to_sparse": _to_sparse,
+    "merge_dims": merge_dims,
+    "__getitem__": getitem,
+}.items():
+    setattr(RaggedTensor, _name, _function)
+for _name, _method in operators().items():
+    setattr(RaggedTensor, _name, _method)
+
+
+NAMES = {
+    "RaggedTensor": RaggedTensor,
+    "RaggedTensorSpec": RaggedTensorSpec,
+    "experimental.DynamicRaggedShape": DynamicRaggedShape,
+    "ragged.boolean_mask": boolean_mask,
+    "ragged.constant": constant,
+    "ragged.map_flat_values": map_flat_values,
+    "ragged.range": ragged_range,
+    "ragged.row_splits_to_segment_ids": row_splits_to_segment_ids,
+    "ragged.segment_ids_to_row_splits": segment_ids_to_row_splits,
+    "ragged.stack": stack,
+    "ragged.stack_dynamic_partitions": stack_dynamic_partitions,
+}

@@ -1,0 +1,231 @@
+"""Sums, means and the like over axes of ragged tensors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ... import _holdfast
+from ..._tensors import registry
+from ..._tensors.composite import handles
+from ..._tensors.tensor import Tensor, get_static_value
+from ...errors import fail
+from . import partition
+from .dense import from_tensor
+from .reshaping import expand_dims
+from .tensor import RaggedTensor, is_ragged, whole_axis
+
+__all__: list[str] = []
+
+_cast = registry.function("cast")
+_gather = registry.function("gather")
+_maximum = registry.function("maximum")
+_reduce_max = registry.function("reduce_max")
+
+_SEGMENTS = {
+    "reduce_sum": "math.unsorted_segment_sum",
+    "reduce_prod": "math.unsorted_segment_prod",
+    "reduce_max": "math.unsorted_segment_max",
+    "reduce_min": "math.unsorted_segment_min",
+}
+
+
+def _axes(axis: Any, ragged: Any, name: str) -> list[int] | None:
+    """The axes to reduce, the innermost first; None for all."""
+    if axis is None:
+        return None
+    if isinstance(axis, Tensor):
+        axis = get_static_value(axis)
+        if axis is None:
+            fail("E1105", f"`{name}` of a RaggedTensor needs `axis` while tracing")
+    given = list(axis) if hasattr(axis, "__len__") else [axis]
+    rank = ragged.shape.rank
+    return sorted({whole_axis(a, rank, "axis", name) for a in given}, reverse=True)
+
+
+def _reduced(how: str, ragged: Any, axis: Any, keepdims: Any) -> Any:
+    axes = _axes(axis, ragged, how)
+    if axes is None:
+        whole = registry.function(how)(ragged.flat_values, None)
+        if not keepdims:
+            return whole
+        rank = ragged.shape.rank
+        return registry.function("reshape")(whole, [1] * rank)
+    for at in axes:
+        ragged = _along(how, ragged, at)
+        if keepdims:
+            ragged = expand_dims(ragged, at)
+    return ragged
+
+
+def _along(how: str, values: Any, axis: int) -> Any:
+    if not is_ragged(values):
+        return registry.function(how)(values, [axis])
+    if axis > 1:
+        inner = _along(how, values.values, axis - 1)
+        return RaggedTensor._rows(inner, values.row_splits, values._uniform[0])
+    splits = values.row_splits
+    if axis == 1:
+        return _segments(how, values.values, partition.rowids_of(splits), values.nrows())
+    lengths = partition.lengths_of(splits)
+    count = _maximum(_reduce_max(lengths), 0)
+    return _segments(how, values.values, partition.positions(lengths), count)
+
+
+def _segments(how: str, values: Any, numbers: Any, count: Any) -> Any:
+    """Values of the same number as one; ragged ones place by place."""
+    function = registry.function(_SEGMENTS[how])
+    if not is_ragged(values):
+        return function(values, numbers, count)
+    # How long each result is, and which place of it each inner value goes to.
+    lengths = partition.lengths_of(values.row_splits)
+    longest = _maximum(registry.function("math.unsorted_segment_max")(lengths, numbers, count), 0)
+    splits = partition.splits_of_lengths(longest)
+    starts = _gather(splits[:-1], numbers)
+    places = partition.gathered(starts, lengths)
+    return RaggedTensor._rows(_segments(how, values.values, places, splits[-1]), splits)
+
+
+def _reduce(
+    how: str, input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None
+) -> Any:
+    return _reduced(how, input_tensor, axis, keepdims)
+
+
+for _how in _SEGMENTS:
+    handles(registry.function(_how), RaggedTensor)(functools.partial(_reduce, _how))
+
+
+@handles(registry.function("reduce_mean"), RaggedTensor)
+def _mean(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
+    total = _reduced("reduce_sum", input_tensor, axis, keepdims)
+    ones = input_tensor.with_flat_values(registry.function("ones_like")(input_tensor.flat_values))
+    count = _reduced("reduce_sum", ones, axis, keepdims)
+    if is_ragged(total):
+        return total.with_flat_values(total.flat_values / count.flat_values)
+    return total / count
+
+
+@handles(registry.function("math.reduce_variance"), RaggedTensor)
+def _variance(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
+    square = registry.function("square")
+    mean_of_squares = _mean(square(input_tensor), axis, keepdims)
+    return registry.function("subtract")(
+        mean_of_squares, square(_mean(input_tensor, axis, keepdims))
+    )
+
+
+@handles(registry.function("math.reduce_std"), RaggedTensor)
+def _std(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
+    found = registry.function("maximum")(_variance(input_tensor, axis, keepdims), 0.0)
+    return registry.function("sqrt")(found)
+
+
+@handles(registry.function("reduce_logsumexp"), RaggedTensor)
+def _logsumexp(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
+    largest = registry.function("stop_gradient")(
+        registry.function("reduce_max")(input_tensor.flat_values)
+    )
+    shifted = input_tensor.with_flat_values(
+        registry.function("exp")(input_tensor.flat_values - largest)
+    )
+    total = _reduced("reduce_sum", shifted, axis, keepdims)
+    return registry.function("add")(registry.function("math.log")(total), largest)
+
+
+def _truth(
+    how: str, input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None
+) -> Any:
+    if axis is None:
+        return registry.function("reduce_any" if how == "reduce_max" else "reduce_all")(
+            input_tensor.flat_values, None
+        )
+    whole = input_tensor.with_flat_values(_cast(input_tensor.flat_values, "int32"))
+    found = _reduced(how, whole, axis, keepdims)
+    if is_ragged(found):
+        return found.with_flat_values(registry.function("not_equal")(found.flat_values, 0))
+    # A row without elements has the least number of its dtype as its largest one.
+    limit = registry.function("greater")(found, 0)
+    return limit
+
+
+for _path, _how in (("reduce_any", "reduce_max"), ("reduce_all", "reduce_min")):
+    handles(registry.function(_path), RaggedTensor)(functools.partial(_truth, _how))
+
+
+@handles(registry.function("math.cumsum"), RaggedTensor)
+def _cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+) -> Any:
+    function = registry.function("math.cumsum")
+    at = whole_axis(axis, x.shape.rank, "axis", "cumsum")
+    if at > x.ragged_rank:
+        return x.with_flat_values(function(x.flat_values, at - x.ragged_rank, exclusive, reverse))
+    dense = function(x.to_tensor(), at, exclusive, reverse)
+    if x.ragged_rank != 1:
+        fail("E1105", "`cumsum` along a ragged axis of rows of rows is not supported")
+    return from_tensor(dense, x.row_lengths(), None, 1, x.row_splits.dtype)
+
+
+_SEGMENT_FUNCTIONS = ("sum", "prod", "max", "min", "mean", "sqrt_n")
+
+
+def _segment(
+    how: str, data: Any, segment_ids: Any, num_segments: Any = None, name: Any = None
+) -> Any:
+    """`tf.math.segment_sum` and its kin of ragged rows and ragged numbers."""
+    if num_segments is None:
+        last = segment_ids.flat_values if is_ragged(segment_ids) else _holdfast.convert(segment_ids)
+        num_segments = _reduce_max(last) + 1
+    if is_ragged(segment_ids):
+        if not is_ragged(data):
+            fail("E1104", "`segment_ids` is a RaggedTensor, and `data` is none")
+        if len(data._splits) < len(segment_ids._splits):
+            fail("E1102", "`segment_ids` has more ragged axes than `data`")
+        for _ in segment_ids._splits:
+            data = data.values
+        segment_ids = segment_ids.flat_values
+    kind = data.row_splits.dtype if is_ragged(data) else segment_ids.dtype
+    numbers = _cast(segment_ids, kind)
+    count = _cast(num_segments, kind)
+    if how in ("mean", "sqrt_n"):
+        total = _segments("reduce_sum", data, numbers, count)
+        flat = data.flat_values if is_ragged(data) else data
+        ones = registry.function("ones_like")(flat)
+        counts = _segments(
+            "reduce_sum", data.with_flat_values(ones) if is_ragged(data) else ones, numbers, count
+        )
+        divide = registry.function("truediv")
+        if how == "sqrt_n":
+            counts = registry.function("sqrt")(counts)
+        return divide(total, counts)
+    return _segments(f"reduce_{how}", data, numbers, count)
+
+
+for _how in _SEGMENT_FUNCTIONS:
+    for _path in (f"math.segment_{_how}", f"math.unsorted_segment_{_how}"):
+        if _path in registry.BY_PATH:
+            handles(registry.function(_path), RaggedTensor)(functools.partial(_segment, _how))
+
+
+def _arg(
+    function: Callable[..., Any],
+    input: Any,
+    axis: Any = None,
+    output_type: Any = None,
+    name: Any = None,
+) -> Any:
+    at = 0 if axis is None else whole_axis(axis, input.shape.rank, "axis", "argmax")
+    kwargs = {} if output_type is None else {"output_type": output_type}
+    if at <= input.ragged_rank:
+        worst = input.dtype.min if "max" in function.__name__ else input.dtype.max
+        if input.ragged_rank != 1:
+            fail("E1105", f"`{function.__name__}` along a ragged axis of rows of rows")
+        return function(input.to_tensor(worst), at, **kwargs)
+    return input.with_flat_values(function(input.flat_values, at - input.ragged_rank, **kwargs))
+
+
+for _path in ("argmax", "argmin"):
+    _function = registry.function(_path)
+    handles(_function, RaggedTensor)(functools.partial(_arg, _function))

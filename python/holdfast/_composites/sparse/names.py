@@ -1,0 +1,51 @@
+"""`tf.sparse`, and how sparse tensors take part in operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functions
+from .elementwise import operators
+from .embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .spec import SparseTensorSpec
+from .tensor import SparseTensor
+
+__all__ = ["NAMES"]
+
+for _name, _method in operators().items():
+    setattr(SparseTensor, _name, _method)
+
+_FUNCTIONS = (
+    "add",
+    "concat",
+    "expand_dims",
+    "eye",
+    "fill_empty_rows",
+    "from_dense",
+    "map_values",
+    "mask",
+    "maximum",
+    "minimum",
+    "reduce_max",
+    "reduce_sum",
+    "reorder",
+    "reset_shape",
+    "reshape",
+    "retain",
+    "slice",
+    "softmax",
+    "sparse_dense_matmul",
+    "split",
+    "to_dense",
+    "to_indicator",
+    "transpose",
+)
+
+NAMES: dict[str, Any] = {
+    "SparseTensor": SparseTensor,
+    "SparseTensorSpec": SparseTensorSpec,
+    "sparse.SparseTensor": SparseTensor,
+    "nn.embedding_lookup_sparse": embedding_lookup_sparse,
+    "nn.safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
+    **{f"sparse.{name}": getattr(functions, name) for name in _FUNCTIONS},
+}

@@ -1,0 +1,52 @@
+"""`tf.SparseTensorSpec`: what is known of a sparse tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._tensors.composite import CompositeSpec
+from ..._tensors.dtypes import DType, as_dtype, float32, int64
+from ..._tensors.shape import TensorShape, TensorSpec, as_shape
+
+__all__ = ["SparseTensorSpec"]
+
+
+class SparseTensorSpec(CompositeSpec):
+    """What is known of a sparse tensor: its shape and dtype."""
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: Any = None, dtype: Any = float32) -> None:
+        self._shape: TensorShape = as_shape(shape)
+        self._dtype: DType = as_dtype(dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the dense tensor."""
+        return self._shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the values."""
+        return self._dtype
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The specification that exactly fits a sparse tensor."""
+        spec: SparseTensorSpec = value._type_spec
+        return spec
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
+    def _facts(self) -> Any:
+        return None if self._shape.rank is None else tuple(self._shape.as_list())
+
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        rank = self._shape.rank
+        return (
+            TensorSpec([None, rank], int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], int64),
+        )

@@ -1,0 +1,206 @@
+"""Values that are made of several tensors: rows of a larger one, ragged and sparse tensors.
+
+A class says what it is made of, in `_tensors`, and what else tells two of them apart, in `_facts`.
+By that functions, loops, branches, tapes, sessions and datasets take it apart and put it together
+again (`_structures/nesting.py`); none of them knows a class by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from .. import _holdfast
+from .._structures import nesting
+from .shape import TensorSpec, TypeSpec
+
+__all__ = ["Composite", "CompositeSpec", "differentiated", "handles", "regrouped"]
+
+
+class Composite:
+    """A value that is made of several tensors."""
+
+    __slots__ = ()
+    _is_composite = True
+
+    def _tensors(self) -> tuple[Any, ...]:
+        """What it is made of."""
+        raise NotImplementedError
+
+    def _facts(self) -> Any:
+        """What else it is, known without a value: hashable, and compared by `==`."""
+        return None
+
+    @classmethod
+    def _made(cls, facts: Any, tensors: tuple[Any, ...]) -> Any:
+        """One of other tensors, or of what stands for tensors: nothing is checked."""
+        raise NotImplementedError
+
+    @classmethod
+    def _spec(cls, facts: Any, specs: tuple[Any, ...]) -> CompositeSpec:
+        """The specification of one that is made of such tensors."""
+        raise NotImplementedError
+
+    def _gradient_part(self) -> Any:
+        """The tensor that gradients flow through."""
+        raise NotImplementedError
+
+    def _with_gradient(self, gradient: Any) -> Any:
+        """What the gradient of that tensor is as one of this."""
+        raise NotImplementedError
+
+    def _fetched(self, values: list[Any]) -> Any:
+        """What a session gives for it, from the arrays of its tensors."""
+        raise NotImplementedError
+
+    def _fed(self, value: Any) -> tuple[Any, ...]:
+        """What a session is fed for its tensors, from what a program gave for it."""
+        return value._tensors() if isinstance(value, Composite) else tuple(value)
+
+    @property
+    def value_type(self) -> type[Any]:
+        """Its class."""
+        return type(self)
+
+    @property
+    def _type_spec(self) -> CompositeSpec:
+        specs = tuple(TensorSpec(t.shape, t.dtype) for t in self._tensors())
+        return self._spec(self._facts(), specs)
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self._facts(), self._tensors()
+
+    @classmethod
+    def __tf_unflatten__(cls, facts: Any, tensors: tuple[Any, ...]) -> Any:
+        specs = bool(tensors) and all(isinstance(each, TypeSpec) for each in tensors)
+        return cls._spec(facts, tensors) if specs else cls._made(facts, tensors)
+
+
+class CompositeSpec(TypeSpec):
+    """What is known of such a value. In structures it is like one, with specs for tensors."""
+
+    __slots__ = ()
+    _is_composite = True
+
+    def _facts(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        raise NotImplementedError
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """What it is made with."""
+        raise NotImplementedError
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        tensors: tuple[Any, ...] = value._tensors()
+        return tensors
+
+    def _from_components(self, tensors: Any) -> Any:
+        return self.value_type.__tf_unflatten__(self._facts(), tuple(tensors))
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self._facts(), self._component_specs
+
+    @classmethod
+    def __tf_unflatten__(cls, facts: Any, tensors: tuple[Any, ...]) -> Any:
+        return cls._VALUE.__tf_unflatten__(facts, tensors)
+
+    _VALUE: ClassVar[Any] = None  # the class of such values
+
+    @property
+    def value_type(self) -> type[Any]:
+        """The class of such values."""
+        return self._VALUE  # type: ignore[no-any-return]
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value, or another specification, may be meant."""
+        other = spec_or_value
+        if isinstance(other, self._VALUE):
+            other = other._type_spec
+        if type(other) is not type(self):
+            return False
+        mine, theirs = self._component_specs, other._component_specs
+        return (
+            len(mine) == len(theirs)
+            and self._shape_fits(other)
+            and all(a.is_compatible_with(b) for a, b in zip(mine, theirs, strict=True))
+        )
+
+    def _shape_fits(self, other: Any) -> bool:
+        return bool(self.shape.is_compatible_with(other.shape))
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the whole."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return repr(self._serialize()) == repr(other._serialize())
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(self._serialize())))
+
+    def __reduce__(self) -> Any:
+        return type(self), self._serialize()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._serialize()!r}"
+
+
+# Gradients.
+
+
+def differentiated(structure: Any) -> list[Any]:
+    """The leaves of a structure that gradients flow through: of a composite one of its tensors."""
+    flat = nesting.flatten(structure, whole=True)
+    return [each._gradient_part() if isinstance(each, Composite) else each for each in flat]
+
+
+def regrouped(structure: Any, gradients: list[Any]) -> Any:
+    """Gradients of such leaves in the structure: that of a composite is one."""
+    flat = nesting.flatten(structure, whole=True)
+    both = zip(flat, gradients, strict=True)
+    found = [
+        x._with_gradient(g) if isinstance(x, Composite) and g is not None else g for x, g in both
+    ]
+    return nesting.pack_sequence_as(structure, found, whole=True)
+
+
+# Functions of composites.
+
+_HANDLERS: dict[tuple[Any, type[Any]], Callable[..., Any]] = {}
+
+
+def handles(function: Any, kind: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Says what a registered function does with arguments of which one is of a class."""
+
+    def note(handler: Callable[..., Any]) -> Callable[..., Any]:
+        _HANDLERS[function, kind] = handler
+        return handler
+
+    return note
+
+
+def _composite_among(values: Any) -> Composite | None:
+    for value in values:
+        if isinstance(value, Composite):
+            return value
+        if isinstance(value, (list, tuple)):
+            found = _composite_among(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _dispatched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a class says that a function does with its values; NotImplemented where it is silent."""
+    found = _composite_among((*args, *kwargs.values()))
+    handler = None if found is None else _HANDLERS.get((function, type(found)))
+    return NotImplemented if handler is None else handler(*args, **kwargs)
+
+
+_holdfast.set_composites_hook(_dispatched)

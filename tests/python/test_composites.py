@@ -1,0 +1,184 @@
+"""What is made of several tensors goes wherever a tensor goes, and no class is known by name."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+
+def ragged():
+    return tf.ragged.constant([[1.5, 2.5], [], [3.0, 4.0, 5.0]])
+
+
+def sparse():
+    return tf.SparseTensor([[0, 2], [1, 0], [3, 1]], [1.0, -2.0, 4.0], [4, 3])
+
+
+def slices():
+    return tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([3, 1]), tf.constant([5, 1]))
+
+
+def same(a, b):
+    assert type(a) is type(b)
+    for x, y in zip(
+        tf.nest.flatten(a, expand_composites=True),
+        tf.nest.flatten(b, expand_composites=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(x, y)
+
+
+KINDS = [ragged, sparse, slices]
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_composite_is_a_leaf_unless_it_is_to_be_expanded(make):
+    value = make()
+    assert tf.is_tensor(value)
+    assert not tf.nest.is_nested(value)
+    assert tf.nest.flatten({"a": value, "b": 1}) == [value, 1] or make is ragged
+    parts = tf.nest.flatten((value, 7), expand_composites=True)
+    assert len(parts) > 2
+    again = tf.nest.pack_sequence_as((value, 7), parts, expand_composites=True)
+    same(again[0], value)
+    with pytest.raises(ValueError):
+        tf.nest.assert_same_structure([value], [tf.constant(1)], expand_composites=True)
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_function_takes_gives_and_captures_it(make):
+    value = make()
+
+    @tf.function
+    def both(x, extra=None):
+        return {"given": x, "captured": value, "parts": tf.nest.flatten(x, expand_composites=True)}
+
+    for _ in range(3):
+        found = both(value, extra=[make()])
+        same(found["given"], value)
+        same(found["captured"], value)
+        assert len(found["parts"]) >= 2
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_branches_and_loops_carry_it(make):
+    value = make()
+
+    @tf.function
+    def chosen(x, yes):
+        kept = x
+        if yes:
+            kept = x
+        for _ in tf.range(2):
+            kept = tf.nest.map_structure(tf.identity, kept, expand_composites=True)
+        return tf.cond(yes, lambda: kept, lambda: x)
+
+    same(chosen(value, tf.constant(True)), value)
+    same(chosen(value, tf.constant(False)), value)
+    _, after = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), (tf.constant(0), value))
+    same(after, value)
+
+
+def test_what_a_traced_method_stores_is_there_after_each_call():
+    class Holder(tf.Module):
+        @tf.function
+        def __call__(self, x):
+            self.kept = x * 2.0
+            return tf.reduce_sum(x)
+
+    holder = Holder()
+    holder(ragged())
+    assert holder.kept.to_list() == [[3.0, 5.0], [], [6.0, 8.0, 10.0]]
+    holder(ragged() + 1.0)
+    assert holder.kept.to_list() == [[5.0, 7.0], [], [8.0, 10.0, 12.0]]
+
+
+def test_another_number_of_values_needs_no_other_trace():
+    traces = []
+
+    @tf.function
+    def total(x):
+        traces.append(1)
+        return tf.reduce_sum(x, axis=1)
+
+    for rows in ([[1.0], [2.0]], [[1.0, 2.0, 3.0], []], [[], [7.0] * 9]):
+        np.testing.assert_allclose(total(tf.ragged.constant(rows)), [sum(row) for row in rows])
+    assert len(traces) == 1
+
+
+def test_an_input_signature_says_what_fits():
+    @tf.function(
+        input_signature=[
+            tf.RaggedTensorSpec([None, None], tf.float32),
+            tf.SparseTensorSpec([None, 3], tf.float32),
+        ]
+    )
+    def both(x, y):
+        return x.to_tensor(), tf.sparse.to_dense(y)
+
+    a, b = both(ragged(), sparse())
+    assert a.shape == (3, 3) and b.shape == (4, 3)
+    both(tf.ragged.constant([[1.0]]), tf.sparse.eye(3))
+    with pytest.raises(TypeError):
+        both(tf.ragged.constant([[1]]), sparse())
+    with pytest.raises((TypeError, ValueError)):
+        both(tf.ones([2, 2]), sparse())
+
+
+def test_a_concrete_function_knows_its_specs():
+    @tf.function
+    def twice(x):
+        return x * 2.0
+
+    spec = tf.RaggedTensorSpec([None, None], tf.float32)
+    concrete = twice.get_concrete_function(spec)
+    assert concrete.structured_input_signature[0][0].ragged_rank == 1
+    assert concrete(ragged()).to_list() == [[3.0, 5.0], [], [6.0, 8.0, 10.0]]
+
+
+def test_gradients_are_composites_of_the_same_rows():
+    rt, sp = ragged(), sparse()
+    with tf.GradientTape() as tape:
+        tape.watch([rt, sp])
+        y = tf.reduce_sum(rt * rt) + tf.sparse.reduce_sum(tf.sparse.map_values(tf.square, sp))
+    d_ragged, d_sparse = tape.gradient(y, [rt, sp])
+    assert d_ragged.to_list() == [[3.0, 5.0], [], [6.0, 8.0, 10.0]]
+    assert isinstance(d_sparse, tf.SparseTensor)
+    np.testing.assert_allclose(d_sparse.values, [2.0, -4.0, 8.0])
+
+
+def test_a_session_fetches_and_feeds_them():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        sp = v1.sparse_placeholder(tf.float32, [2, 2])
+        rt = v1.ragged.placeholder(tf.int32, 2)
+        value = v1.SparseTensorValue([[1, 0], [0, 1]], [5.0, 6.0], [2, 2])
+        rows = v1.ragged.constant_value([[[1], [2, 3]], []], dtype=np.int32)
+        found, sums, kept = session.run(
+            [tf.sparse.reorder(sp), tf.reduce_sum(rt, axis=2), rt], {sp: value, rt: rows}
+        )
+    assert found.indices.tolist() == [[0, 1], [1, 0]] and found.values.tolist() == [6.0, 5.0]
+    assert sums.to_list() == [[1, 5], []] and kept.to_list() == [[[1], [2, 3]], []]
+
+
+def test_specs_compare_pickle_and_print():
+    import pickle
+
+    spec = tf.type_spec_from_value(ragged())
+    assert spec == tf.RaggedTensorSpec([3, None], tf.float32)
+    assert repr(spec) == "RaggedTensorSpec(TensorShape([3, None]), tf.float32, 1, tf.int64)"
+    assert tf.RaggedTensorSpec([None, None], tf.float32).is_compatible_with(ragged())
+    assert not tf.RaggedTensorSpec([None, None], tf.int32).is_compatible_with(ragged())
+    assert tf.SparseTensorSpec([4, None], tf.float32).is_compatible_with(sparse())
+    assert not tf.SparseTensorSpec([5, 3], tf.float32).is_compatible_with(sparse())
+    assert isinstance(spec, tf.TypeSpec)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    same(pickle.loads(pickle.dumps(ragged())), ragged())
+    same(pickle.loads(pickle.dumps(sparse())), sparse())
+
+
+def test_a_function_that_takes_no_composite_says_so():
+    with pytest.raises(TypeError, match="RaggedTensor"):
+        tf.linalg.det(ragged())
+    with pytest.raises(TypeError, match="SparseTensor"):
+        tf.linalg.matmul(sparse(), tf.ones([3, 1]))

@@ -1,0 +1,182 @@
+"""Ragged tensors against plain Python lists."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+rows_of_ints = st.lists(st.lists(st.integers(-9, 9), max_size=4), min_size=1, max_size=5)
+
+
+def made(rows, dtype=tf.int32):
+    return tf.ragged.constant(rows, dtype=dtype, ragged_rank=1)
+
+
+@hypothesis.given(rows_of_ints)
+@hypothesis.settings(max_examples=30, deadline=None)
+def test_elements_rows_and_sums_are_those_of_lists(rows):
+    rt = made(rows)
+    assert rt.to_list() == rows
+    assert (rt * 2 - 1).to_list() == [[2 * x - 1 for x in row] for row in rows]
+    assert (rt > 0).to_list() == [[x > 0 for x in row] for row in rows]
+    assert tf.reduce_sum(rt, axis=1).numpy().tolist() == [sum(row) for row in rows]
+    width = max(map(len, rows))
+    columns = [sum(row[i] for row in rows if i < len(row)) for i in range(width)]
+    assert tf.reduce_sum(rt, axis=0).numpy().tolist() == columns
+    assert rt.row_lengths().numpy().tolist() == [len(row) for row in rows]
+    padded = [row + [7] * (width - len(row)) for row in rows]
+    assert rt.to_tensor(7).numpy().tolist() == padded
+    assert tf.concat([rt, rt], axis=1).to_list() == [row + row for row in rows]
+    assert tf.concat([rt, rt], axis=0).to_list() == rows + rows
+    assert tf.stack([rt, rt], axis=0).to_list() == [rows, rows]
+    assert tf.reverse(rt, [1]).to_list() == [row[::-1] for row in rows]
+    back = list(range(len(rows)))[::-1]
+    assert tf.gather(rt, back).to_list() == rows[::-1]
+
+
+@hypothesis.given(
+    rows_of_ints,
+    st.slices(5),
+    st.integers(-5, 5),
+    st.integers(-5, 5),
+    st.sampled_from([1, 2, -1, None]),
+)
+@hypothesis.settings(max_examples=40, deadline=None)
+def test_slices_are_those_of_lists(rows, outer, start, stop, step):
+    rt = made(rows)
+    assert rt[outer].to_list() == rows[outer]
+    assert rt[:, start:stop:step].to_list() == [row[start:stop:step] for row in rows]
+    assert rt[-1].numpy().tolist() == rows[-1]
+
+
+@hypothesis.given(rows_of_ints)
+@hypothesis.settings(max_examples=15, deadline=None)
+def test_a_function_computes_the_same(rows):
+    def compute(x):
+        y = x + tf.cast(x.row_lengths()[:, None], tf.int32)
+        return y[:, 1:], tf.reduce_max(x, 1), y.to_tensor(), tf.expand_dims(x, 1), x.to_sparse()
+
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    traced = tf.function(compute, input_signature=[spec])
+    eager, graph = compute(made(rows)), traced(made(rows))
+    for a, b in zip(
+        tf.nest.flatten(eager, expand_composites=True),
+        tf.nest.flatten(graph, expand_composites=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_every_way_to_say_the_rows_makes_the_same():
+    values, rows = [3, 1, 4, 1, 5], [[3], [], [1, 4, 1], [5]]
+    make = tf.RaggedTensor
+    for found in (
+        make.from_row_splits(values, [0, 1, 1, 4, 5]),
+        make.from_row_lengths(values, [1, 0, 3, 1]),
+        make.from_row_starts(values, [0, 1, 1, 4]),
+        make.from_row_limits(values, [1, 1, 4, 5]),
+        make.from_value_rowids(values, [0, 2, 2, 2, 3]),
+        make.from_tensor([[3, 0, 0], [0, 0, 0], [1, 4, 1], [5, 0, 0]], padding=0),
+        make.from_tensor([[3, 9, 9], [9, 9, 9], [1, 4, 1], [5, 9, 9]], lengths=[1, 0, 3, 1]),
+        make.from_sparse(tf.sparse.from_dense([[3, 0, 0], [0, 0, 0], [1, 4, 1], [5, 0, 0]])),
+    ):
+        assert found.to_list() == rows
+        assert found.row_splits.dtype == tf.int64
+    assert make.from_uniform_row_length(values[:4], 2).shape == (2, 2)
+    nested = make.from_nested_row_splits(values, [[0, 1, 1, 3], [0, 1, 2, 5]])
+    assert nested.to_list() == [[[3]], [], [[1], [4, 1, 5]]]
+    assert nested.ragged_rank == 2 and nested.shape.as_list() == [3, None, None]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2]),
+        lambda: tf.RaggedTensor.from_row_splits([1, 2, 3], [1, 3]),
+        lambda: tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 1, 3]),
+        lambda: tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 2]),
+        lambda: tf.RaggedTensor.from_row_lengths([1, 2, 3], [4, -1]),
+        lambda: tf.RaggedTensor.from_value_rowids([1, 2, 3], [0, 2, 1]),
+        lambda: tf.RaggedTensor.from_value_rowids([1, 2, 3], [0, 1, 2], nrows=2),
+        lambda: tf.RaggedTensor.from_uniform_row_length([1, 2, 3], 2),
+        lambda: tf.RaggedTensor.from_row_splits([1], [0.0, 1.0]),
+        lambda: tf.RaggedTensor.from_row_splits(5, [0, 1]),
+        lambda: tf.RaggedTensor([1], [0, 1]),
+        lambda: tf.ragged.constant([1, [2]]),
+        lambda: made([[1, 2], [3]])[:, 0],
+        lambda: made([[1, 2], [3]])[2],
+        lambda: made([[1, 2], [3]]) + made([[1], [2, 3]]),
+        lambda: made([[1, 2], [3]]) + tf.constant([[1, 2, 3]]),
+        lambda: tf.gather(made([[1, 2], [3]]), [5]),
+        lambda: tf.reduce_sum(made([[1]]), axis=4),
+        lambda: made([[1]]).with_values([1, 2]),
+        lambda: tf.convert_to_tensor(made([[1]])),
+        lambda: bool(made([[1]])),
+        lambda: tf.concat([made([[1]]), made([[1], [2]])], axis=1),
+    ],
+)
+def test_what_is_wrong_is_refused(make):
+    with pytest.raises((ValueError, TypeError, IndexError)) as caught:
+        make()
+    assert "error[E" in str(caught.value)
+
+
+def test_bad_splits_are_refused_when_a_graph_runs():
+    @tf.function
+    def rows(values, splits):
+        return tf.RaggedTensor.from_row_splits(values, splits).to_tensor()
+
+    assert rows([1, 2, 3], tf.constant([0, 1, 3])).numpy().tolist() == [[1, 0], [2, 3]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        rows([1, 2, 3], tf.constant([0, 5, 3]))
+
+
+def test_they_print_as_nested_lists():
+    assert repr(made([[1, 2], [], [3]])) == "<tf.RaggedTensor [[1, 2], [], [3]]>"
+    assert str(tf.ragged.constant([["a"], []])) == "<tf.RaggedTensor [[b'a'], []]>"
+    assert (
+        str(tf.ragged.constant([[0.1, 1e10], [2.0]])) == "<tf.RaggedTensor [[0.1, 1e+10], [2.0]]>"
+    )
+    long = tf.ragged.constant([[i] * (i % 3) for i in range(2000)])
+    assert "..." in repr(long) and len(repr(long)) < 200
+    shape = tf.shape(made([[1, 2], []]))
+    assert repr(shape) == "<DynamicRaggedShape lengths=[2, (2, 0)] num_row_partitions=1>"
+
+
+def test_rows_of_rows():
+    rt = tf.ragged.constant([[[1, 2], [3]], [], [[4, 5, 6], [], [7]]])
+    assert tf.reduce_sum(rt, axis=0).to_list() == [[5, 7, 6], [3], [7]]
+    assert tf.reduce_sum(rt, axis=1).to_list() == [[4, 2], [], [11, 5, 6]]
+    assert tf.reduce_sum(rt, axis=[1, 2]).numpy().tolist() == [6, 0, 22]
+    assert rt[2, 0, 1].numpy() == 5 and rt[:, :1, 1:].to_list() == [[[2]], [], [[5, 6]]]
+    assert rt.merge_dims(1, 2).to_list() == [[1, 2, 3], [], [4, 5, 6, 7]]
+    assert rt.to_tensor().shape == (3, 3, 3)
+    assert tf.gather_nd(rt, [[0, 0, 1], [2, 2, 0]]).numpy().tolist() == [2, 7]
+    assert tf.tile(rt, [1, 1, 2])[0].to_list() == [[1, 2, 1, 2], [3, 3]]
+    assert (rt + tf.constant([[[10]], [[20]], [[30]]]))[2].to_list() == [[34, 35, 36], [], [37]]
+
+
+def test_gradients_flow_through_rows():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        rt = tf.RaggedTensor.from_row_splits(v, [0, 1, 3])
+        y = tf.reduce_sum(rt.to_tensor() ** 2) + tf.reduce_sum(tf.reduce_max(rt, axis=1))
+    np.testing.assert_allclose(tape.gradient(y, v), [3.0, 4.0, 7.0])
+
+
+def test_functions_of_the_module():
+    rt = made([[1, 2, 3], [], [4]])
+    assert tf.ragged.boolean_mask(rt, rt > 1).to_list() == [[2, 3], [], [4]]
+    assert tf.ragged.boolean_mask(rt, [True, True, False]).to_list() == [[1, 2, 3], []]
+    assert tf.ragged.map_flat_values(tf.square, rt).to_list() == [[1, 4, 9], [], [16]]
+    assert tf.ragged.range([2, 5], [5, 1], [1, -2]).to_list() == [[2, 3, 4], [5, 3]]
+    assert tf.ragged.stack([[1, 2], [3]]).to_list() == [[1, 2], [3]]
+    found = tf.ragged.stack_dynamic_partitions([10, 20, 30], [1, 0, 1], 3)
+    assert found.to_list() == [[20], [10, 30], []]
+    assert tf.ragged.segment_ids_to_row_splits([0, 0, 3]).numpy().tolist() == [0, 2, 2, 2, 3]
+    assert tf.where(rt > 2, rt, 0).to_list() == [[0, 0, 3], [], [4]]
+    assert tf.where(rt > 2).numpy().tolist() == [[0, 2], [2, 0]]
+    assert tf.one_hot(rt, 2).shape.as_list() == [3, None, 2]
+    assert (tf.constant(5) - rt).to_list() == [[4, 3, 2], [], [1]]

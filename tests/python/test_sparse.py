@@ -1,0 +1,137 @@
+"""Sparse tensors against dense ones."""
+
+import hypothesis
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+matrices = hnp.arrays(
+    np.float32,
+    hnp.array_shapes(min_dims=2, max_dims=3, max_side=4),
+    elements=st.sampled_from([0.0, 0.0, 1.0, -2.0, 3.5]),
+)
+
+
+def dense(sparse):
+    return tf.sparse.to_dense(sparse).numpy()
+
+
+@hypothesis.given(matrices)
+@hypothesis.settings(max_examples=30, deadline=None)
+def test_what_is_done_to_a_sparse_tensor_is_done_to_the_dense_one(a):
+    sp = tf.sparse.from_dense(a)
+    same = np.testing.assert_allclose
+    same(dense(sp), a)
+    assert sp.shape == a.shape
+    same(dense(tf.sparse.transpose(sp)), a.T)
+    same(dense(tf.sparse.reshape(sp, [-1])), a.reshape(-1))
+    same(tf.sparse.reduce_sum(sp, axis=1), a.sum(1), rtol=1e-6)
+    same(tf.sparse.reduce_sum(sp, axis=-1, keepdims=True), a.sum(-1, keepdims=True), rtol=1e-6)
+    summed = tf.sparse.reduce_sum(sp, axis=0, output_is_sparse=True)
+    same(dense(summed), a.sum(0), rtol=1e-6)
+    same(dense(tf.sparse.add(sp, sp)), a + a)
+    same(tf.sparse.add(sp, tf.ones(a.shape)), a + 1)
+    same(dense(tf.sparse.concat(0, [sp, sp])), np.concatenate([a, a], 0))
+    same(dense(tf.sparse.concat(1, [sp, sp])), np.concatenate([a, a], 1))
+    same(dense(tf.sparse.maximum(sp, tf.sparse.from_dense(-a))), np.abs(a))
+    same(dense(tf.sparse.expand_dims(sp, 1)), a[:, None])
+    same(dense(sp * a), a * a)
+    cut = tf.sparse.slice(sp, [0] * a.ndim, [2] * a.ndim)
+    same(dense(cut), a[tuple(slice(0, 2) for _ in a.shape)])
+    parts = tf.sparse.split(sp, a.shape[1], axis=1)
+    same(np.concatenate([dense(part) for part in parts], 1), a)
+    order = np.random.RandomState(0).permutation(len(sp.values))
+    mixed = tf.SparseTensor(sp.indices.numpy()[order], sp.values.numpy()[order], sp.dense_shape)
+    same(dense(tf.sparse.reorder(mixed)), a)
+
+
+@hypothesis.given(
+    hnp.arrays(np.float32, (3, 4), elements=st.sampled_from([0.0, 1.0, 2.0])),
+    st.booleans(),
+    st.booleans(),
+)
+@hypothesis.settings(max_examples=20, deadline=None)
+def test_products_and_their_gradients_are_those_of_dense_matrices(a, adjoint_a, adjoint_b):
+    b = np.arange(10, dtype=np.float32).reshape(5, 2)[: (3 if adjoint_a else 4)]
+    b = b.T.copy() if adjoint_b else b
+    values = tf.Variable(tf.sparse.from_dense(a).values)
+    where, right = tf.sparse.from_dense(a).indices, tf.Variable(b)
+
+    def loss(sparse):
+        if sparse:
+            sp = tf.SparseTensor(where, values, [3, 4])
+            y = tf.sparse.sparse_dense_matmul(sp, right, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+        else:
+            left = tf.scatter_nd(where, values, [3, 4])
+            y = tf.matmul(left, right, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+        return tf.reduce_sum(y * y)
+
+    found = []
+    for sparse in (True, False):
+        with tf.GradientTape() as tape:
+            y = loss(sparse)
+        found.append([y, *map(tf.convert_to_tensor, tape.gradient(y, [values, right]))])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.SparseTensor([[0, 0]], [1, 2], [2, 2]),
+        lambda: tf.SparseTensor([[0, 0]], [1], [2, 2, 2]),
+        lambda: tf.SparseTensor([0, 0], [1], [2]),
+        lambda: tf.sparse.to_dense(tf.SparseTensor([[2, 0]], [1], [2, 2])),
+        lambda: tf.sparse.to_dense(tf.SparseTensor([[0, -1]], [1], [2, 2])),
+        lambda: tf.sparse.to_dense(tf.SparseTensor([[1, 0], [0, 1]], [1, 2], [2, 2])),
+        lambda: tf.sparse.to_dense(tf.SparseTensor([[0, 1], [0, 1]], [1, 2], [2, 2])),
+        lambda: tf.sparse.reshape(tf.sparse.eye(3), [4, 2]),
+        lambda: tf.sparse.reshape(tf.sparse.eye(3), [-1, -1]),
+        lambda: tf.sparse.transpose(tf.sparse.eye(3), [0, 0]),
+        lambda: tf.sparse.add(tf.sparse.eye(3), tf.sparse.eye(4)),
+        lambda: tf.sparse.concat(0, [tf.sparse.eye(3), tf.sparse.eye(4)]),
+        lambda: tf.sparse.sparse_dense_matmul(tf.sparse.eye(3), tf.ones([4, 1])),
+        lambda: tf.sparse.reduce_sum(tf.sparse.eye(3), axis=2),
+        lambda: tf.sparse.retain(tf.sparse.eye(3), [True]),
+        lambda: tf.sparse.reorder(tf.ones([2, 2])),
+        lambda: tf.sparse.split(tf.sparse.eye(3), 5, axis=0),
+        lambda: tf.sparse.reset_shape(tf.sparse.eye(3), [2, 3]),
+    ],
+)
+def test_what_is_wrong_is_refused(make):
+    with pytest.raises((ValueError, TypeError, IndexError)) as caught:
+        make()
+    assert "error[E" in str(caught.value)
+
+
+def test_order_is_looked_at_when_a_graph_runs():
+    whole = tf.function(tf.sparse.to_dense)
+    assert whole(tf.SparseTensor([[0], [2]], [5, 6], [3])).numpy().tolist() == [5, 0, 6]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        whole(tf.SparseTensor([[2], [0]], [5, 6], [3]))
+
+
+def test_empty_rows_masks_and_rows_of_tables():
+    filled, empty = tf.sparse.fill_empty_rows(tf.SparseTensor([[1, 2]], [7], [3, 4]), 9)
+    assert filled.indices.numpy().tolist() == [[0, 0], [1, 2], [2, 0]]
+    assert filled.values.numpy().tolist() == [9, 7, 9]
+    assert empty.numpy().tolist() == [True, False, True]
+    ids = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 0], [3, 2])
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    with tf.GradientTape() as tape:
+        y = tf.nn.embedding_lookup_sparse(table, ids, None, combiner="mean")
+    np.testing.assert_allclose(y, [[4.0, 5.0], [0.0, 0.0], [1.0, 2.0]])
+    gradient = tf.convert_to_tensor(tape.gradient(y, table))
+    np.testing.assert_allclose(gradient, [[1.0, 1.0], [0.5, 0.5], [0.5, 0.5]])
+    soft = tf.sparse.softmax(tf.SparseTensor([[0, 0], [0, 2], [1, 1]], [1.0, 1.0, 5.0], [2, 3]))
+    np.testing.assert_allclose(soft.values, [0.5, 0.5, 1.0])
+
+
+def test_it_prints_its_parts():
+    text = repr(tf.SparseTensor([[1]], [2.0], [3]))
+    assert text.startswith(
+        "SparseTensor(indices=tf.Tensor([[1]], shape=(1, 1), dtype=int64), values="
+    )
