@@ -182,3 +182,15 @@ def test_a_function_that_takes_no_composite_says_so():
         tf.linalg.det(ragged())
     with pytest.raises(TypeError, match="SparseTensor"):
         tf.linalg.matmul(sparse(), tf.ones([3, 1]))
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_functions_over_rows_say_that_they_take_none(make):
+    for run in (
+        lambda: tf.map_fn(lambda row: row, make()),
+        lambda: tf.scan(lambda a, row: a, make()),
+        lambda: tf.foldl(lambda a, row: a, make()),
+        lambda: tf.vectorized_map(lambda row: row, make()),
+    ):
+        with pytest.raises(NotImplementedError, match=type(make()).__name__):
+            run()

@@ -12,7 +12,7 @@ from .._tensors.shape import TensorShape, TensorSpec
 from .._tensors.symbols import is_symbol
 from .._tracing.converter import converter
 from .._tracing.journal import Journal
-from ..errors import fail
+from ..errors import fail, unsupported
 from . import control
 from .control import structure_of, to_tensors
 from .tensor_array import TensorArray
@@ -22,6 +22,13 @@ __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
 
 def _rows(elems: Any) -> tuple[list[Any], Any]:
     """The leaves as tensors, and how many rows they have."""
+    for leaf in nesting.flatten(elems, whole=True):
+        if nesting.is_composite(leaf):  # its tensors do not have a row for each of its rows
+            unsupported(
+                f"functions over the rows of a {type(leaf).__name__} are not supported",
+                "they go through the rows of tensors",
+                fix="go through the rows in a loop, or make it dense first",
+            )
     flat = to_tensors(elems)
     if not flat:
         raise ValueError("`elems` holds no tensor")
