@@ -129,8 +129,8 @@ CudaProgram::Launch CudaProgram::planned(std::span<const Tensor> in, std::span<c
   s.wide = n >= kMostNarrow;
   for (size_t i = 0; i < loads_.size(); ++i) {
     int from = e.values()[static_cast<size_t>(loads_[i])].input;
-    if (s.access[i] == Access::kOne && on_host(in[static_cast<size_t>(from)]))
-      s.access[i] = Access::kValue;
+    // One number, also where the domain has one element and the operand is as dense as any.
+    if (from >= 0 && on_host(in[static_cast<size_t>(from)])) s.access[i] = Access::kValue;
     dense += s.access[i] == Access::kDense;
   }
   // Views start at any element: wide loads only where everything lies on their boundary.
