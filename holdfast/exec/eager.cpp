@@ -25,7 +25,8 @@ Device* home_of(const Tensor& resource) {
   return v->update([](const Tensor& now) { return now.defined() ? now.device() : nullptr; });
 }
 
-// The first CPU. Plugins are loaded when it is first asked for, so no kernel is added while ops run.
+// The first CPU. Plugins are loaded when it is first asked for, so no kernel is added while ops
+// run.
 Device* first_cpu() {
   static Device* const first = devices().front();
   return first;
