@@ -126,6 +126,7 @@ PYTHON_ONLY = {
     r"train\.(get_checkpoint_state|latest_checkpoint)": "what a CheckpointManager of Python keeps in a folder",
     r"train\.(list_variables|load_checkpoint|load_variable)": "a face of `io::BundleReader`, which has its own words",
     r"train\.ExponentialMovingAverage": "keeps variables by the Python objects they stand beside; a step is one assign_sub",
+    r"(experimental\.)?Optional(Spec)?": "a value that may not be there, for which C++ has `std::optional`",
     r"IndexedSlicesSpec": "how a Python value of this kind is traced; C++ passes its three tensors",
     r"(Ragged|Sparse)TensorSpec|TypeSpec": "how a Python value of this kind is traced; C++ passes its tensors",
     r"(sparse\.)?(Ragged|Sparse)Tensor|experimental\.DynamicRaggedShape": "a class of Python's over functions of tensors, which both have",

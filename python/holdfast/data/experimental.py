@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _holdfast
 from .._flow.optional import Optional
+from .._tensors import registry
 from ..errors import fail, need_callable
 from .csv import CsvDataset, make_csv_dataset
 from .dataset import Dataset
@@ -147,9 +148,9 @@ def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Transformat
 
 
 def _zeros(spec: Any) -> Any:
-    from .. import zeros
-
-    return zeros([0 if size is None else size for size in spec.shape.as_list()], spec.dtype)
+    return registry.function("zeros")(
+        [0 if size is None else size for size in spec.shape.as_list()], spec.dtype
+    )
 
 
 class Reducer(NamedTuple):

@@ -56,9 +56,7 @@ class DatasetSpec(_OfElements):
     @property
     def value_type(self) -> type[Any]:
         """The class of what this specifies."""
-        from .dataset import Dataset
-
-        return Dataset
+        return _holdfast.DatasetBase
 
     @classmethod
     def from_value(cls, value: Any) -> DatasetSpec:
