@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
@@ -169,22 +168,6 @@ void traced() {
           cat("a traced chain takes one launch, not ", launches() - before));
     same("a traced chain", got, chain(x, y));
   }
-}
-
-// Median seconds of one call, of nine batches.
-template <class F>
-double seconds(int calls, F&& f) {
-  f();
-  gpu->synchronize().check();
-  double all[9];
-  for (double& s : all) {
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) f();
-    gpu->synchronize().check();
-    s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / calls;
-  }
-  std::sort(all, all + 9);
-  return all[4];
 }
 
 Tensor large(const Shape& s) {

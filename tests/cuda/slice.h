@@ -2,6 +2,8 @@
 // comparisons.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -90,6 +92,22 @@ inline double same(const std::string& what, const Tensor& got, const Tensor& wan
 }
 
 inline Tensor there(const Tensor& t) { return copy_to(t, gpu); }
+
+/// Median seconds of one call, of nine batches.
+template <class F>
+double seconds(int calls, F&& f) {
+  f();
+  gpu->synchronize().check();
+  double all[9];
+  for (double& s : all) {
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) f();
+    gpu->synchronize().check();
+    s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / calls;
+  }
+  std::sort(all, all + 9);
+  return all[4];
+}
 
 /// `plugin` is the path of libholdfast_cuda.so, which is asked for its kernels; may be null.
 void time_everything(const char* plugin);

@@ -2,8 +2,6 @@
 // waited for.
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "holdfast/op/context.h"
@@ -16,22 +14,6 @@
 
 namespace slice {
 namespace {
-
-// Median seconds of one call, of nine batches.
-template <class F>
-double seconds(int calls, F&& f) {
-  f();
-  gpu->synchronize().check();
-  double all[9];
-  for (double& s : all) {
-    auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) f();
-    gpu->synchronize().check();
-    s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / calls;
-  }
-  std::sort(all, all + 9);
-  return all[4];
-}
 
 void bandwidth(const char* what, double bytes, double s) {
   std::printf("time: %-44s %8.1f us  %7.0f GB/s\n", what, s * 1e6, bytes / s * 1e-9);
