@@ -133,16 +133,18 @@ void describe(std::string& out, const DatasetObject& stage, const Measures& meas
 std::string advice(const DatasetObject& slowest, const Counts& c, const DatasetObject& last) {
   std::string_view name = slowest.name();
   if (name == "map" && c.threads == 0)
-    return "give it `num_parallel_calls=tf.data.AUTOTUNE`, or `cache()` behind it what it gives";
-  if (name == "map") return "`cache()` behind it what it gives, or make its function cheaper";
+    return "let several threads run it (`num_parallel_calls`), or keep what it gives in a `cache` "
+           "behind it";
+  if (name == "map")
+    return "keep what it gives in a `cache` behind it, or make its function cheaper";
   if (name == "interleave" || name == "flat_map")
-    return "give `interleave` `num_parallel_calls=tf.data.AUTOTUNE`";
+    return "let several threads run an `interleave` (`num_parallel_calls`)";
   if (name == "from_generator")
     return "let the generator give less at a time, and do the work in a `map`";
   if (name == "shuffle") return "shuffle before elements grow large, or with a smaller buffer";
   if (std::string_view(last.name()) != "prefetch")
-    return "end the pipeline with `prefetch()`, so that it works while the model does";
-  return "`cache()` keeps what it gives for the next epoch";
+    return "end the pipeline with a `prefetch`, so that it works while the model does";
+  return "a `cache` keeps what it gives for the next epoch";
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ void refuse_datasets(const ElementSpec& spec, const char* stage) {
   if (!holds_datasets(spec.form())) return;
   fail(Code::E1105, cat("`", stage, "` got elements that are datasets: ", spec.text()),
        "it works on tensors",
-       {manual_fix("`flat_map` makes elements of them: `.flat_map(lambda w: w.batch(5))`")});
+       {manual_fix("a `flat_map` makes elements of them: its function gets each dataset, and gives "
+                   "one of tensors")});
 }
 
 Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements) {

@@ -1,20 +1,20 @@
 // TensorFlow's examples: named lists of texts, floats or integers, as records hold them.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "holdfast/base/api.h"
+#include "holdfast/base/by_name.h"
 
 namespace holdfast::io {
 
 /// A list of one of three kinds; the first alternative: of none.
 using Feature = std::variant<std::monostate, std::vector<std::string>, std::vector<float>,
                              std::vector<int64_t>>;
-using Features = std::map<std::string, Feature>;
+using Features = ByName<Feature>;
 
 ///   io::Example e{{{"label", std::vector<int64_t>{3}}}};
 ///   writer.write(io::serialize(e));
@@ -23,7 +23,7 @@ struct Example {
 };
 struct SequenceExample {
   Features context;
-  std::map<std::string, std::vector<Feature>> feature_lists;
+  ByName<std::vector<Feature>> feature_lists;
 };
 
 HOLDFAST_API std::string serialize(const Example& example);

@@ -151,7 +151,7 @@ class RecordWriter::File {
 };
 
 RecordWriter::RecordWriter(const std::string& path, const RecordOptions& options)
-    : file_(std::make_unique<File>(path, options)) {}
+    : file_(make_owned<File>(path, options)) {}
 
 RecordWriter::~RecordWriter() {
   try {

@@ -2,10 +2,10 @@
 // and a sum of those.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include "holdfast/base/owned.h"
 #include "holdfast/io/stream.h"
 
 namespace holdfast::io {
@@ -53,7 +53,7 @@ class HOLDFAST_API RecordWriter {
 
  private:
   class File;
-  std::unique_ptr<File> file_;
+  Owned<File> file_;
 };
 
 }  // namespace holdfast::io

@@ -102,7 +102,7 @@ constexpr size_t kPiece = 256u << 10;
 }
 
 Stream::Stream(const std::string& path, Compression how, int64_t buffer_bytes)
-    : source_(std::make_unique<Source>(path, how)),
+    : source_(make_owned<Source>(path, how)),
       piece_(buffer_bytes > 0 ? static_cast<size_t>(std::clamp<int64_t>(buffer_bytes, 64, 1 << 28))
                               : kPiece) {}
 Stream::~Stream() = default;

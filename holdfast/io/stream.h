@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "holdfast/base/api.h"
+#include "holdfast/base/owned.h"
 
 namespace holdfast::io {
 
@@ -43,7 +43,7 @@ class HOLDFAST_API Stream {
   class Source;
   bool fill();
 
-  std::unique_ptr<Source> source_;
+  Owned<Source> source_;
   std::string buffer_;
   size_t begin_ = 0, end_ = 0;  // what of the buffer is still to be taken
   size_t piece_;

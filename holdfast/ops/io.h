@@ -1,12 +1,12 @@
 // Files and what they hold, as tensors.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "holdfast/base/by_name.h"
 #include "holdfast/op/in.h"
 
 namespace holdfast::io {
@@ -47,7 +47,7 @@ inline FeatureRule RaggedFeature(DType dtype, DType row_splits_dtype = int32) {
 
 using FeatureRules = std::vector<std::pair<std::string, FeatureRule>>;
 /// The tensors of each feature, by its name.
-using ParsedFeatures = std::map<std::string, Tensors>;
+using ParsedFeatures = ByName<Tensors>;
 
 /// Examples as tensors: of one text, or of a vector of texts, whose tensors have an axis in front.
 HOLDFAST_API ParsedFeatures parse_example(const In& serialized, const FeatureRules& features);

@@ -46,6 +46,7 @@ PUBLIC = [
     ),
     "graph/name_scope.h",
     "data/dataset.h",
+    *("data/files.h", "io/example.h", "io/records.h"),
     *("keras/activations.h", "keras/constraints.h", "keras/initializers.h", "keras/regularizers.h"),
     *("keras/callbacks.h", "keras/models/clone.h", "keras/models/plot.h"),
     "keras/models/summary.h",
