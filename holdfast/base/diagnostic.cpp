@@ -29,6 +29,7 @@ constexpr StatusClass kClasses[] = {
     {"InvalidArgumentError", throw_as<InvalidArgumentError>},
     {"ResourceExhaustedError", throw_as<ResourceExhaustedError>},
     {"DataLossError", throw_as<DataLossError>},
+    {"OutOfRangeError", throw_as<OutOfRangeError>},
     {"UnimplementedError", throw_as<UnimplementedError>},
     {"FailedPreconditionError", throw_as<FailedPreconditionError>},
     {"NotFoundError", throw_as<NotFoundError>},

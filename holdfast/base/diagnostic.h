@@ -145,6 +145,7 @@ class HOLDFAST_API Error : public std::runtime_error {
 HOLDFAST_STATUS(InvalidArgumentError)
 HOLDFAST_STATUS(ResourceExhaustedError)
 HOLDFAST_STATUS(DataLossError)
+HOLDFAST_STATUS(OutOfRangeError)
 HOLDFAST_STATUS(UnimplementedError)
 HOLDFAST_STATUS(FailedPreconditionError)
 HOLDFAST_STATUS(NotFoundError)

@@ -1,5 +1,7 @@
 #include "holdfast/op/in.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "holdfast/base/text.h"
@@ -27,12 +29,14 @@ bool In::fits(DType d) const {
   return out;
 }
 
-Tensor In::tensor(DType hint) const {
-  if (variable_) return variable_->read();
-  if (!weak()) return held();  // may be empty: an optional input that is not there
-  DType own = weak_ == Weak::kBool ? DType::kBool : weak_ == Weak::kFloat ? float32 : int32;
-  if (weak_ == Weak::kInt && !fits(int32)) own = beyond_int64_ ? uint64 : int64;
-  DType d = hint == DType::kInvalid ? own : hint;
+DType In::own_dtype() const {
+  if (weak_ == Weak::kBool) return DType::kBool;
+  if (weak_ == Weak::kFloat) return float32;
+  return fits(int32) ? int32 : beyond_int64_ ? uint64 : int64;
+}
+
+Tensor In::number_as(DType d) const {
+  const DType own = own_dtype();
   auto number = [&] {
     if (weak_ == Weak::kFloat) return cat(float_);
     return beyond_int64_ ? cat(static_cast<uint64_t>(int_)) : cat(int_);
@@ -56,7 +60,88 @@ Tensor In::tensor(DType hint) const {
                                : Tensor::scalar(int_, d);
 }
 
+Tensor In::tensor(DType hint) const {
+  if (variable_) return variable_->read();
+  if (!weak()) return held();  // may be empty: an optional input that is not there
+  if (tensor_.defined()) return listed(hint);
+  return number_as(hint == DType::kInvalid ? own_dtype() : hint);
+}
+
+// Rows are all of one length, and the deepest hold the numbers.
+void In::take(std::initializer_list<Braced> numbers) {
+  using Item = Braced::Kind;
+  Dims shape;
+  std::vector<const Braced*> leaves;
+  Item kind = Item::kBool;
+  auto walk = [&](auto&& self, std::initializer_list<Braced> row, size_t depth) -> void {
+    const auto count = static_cast<int64_t>(row.size());
+    if (depth == shape.size()) {
+      if (!leaves.empty()) fail(Code::E1102, "a row in braces stands where a number stood before");
+      shape.push_back(count);
+    }
+    if (shape[depth] != count)
+      fail(Code::E1102,
+           cat("a row in braces has ", count, " elements, the one before it ", shape[depth]));
+    for (const Braced& item : row) {
+      if (item.kind_ == Item::kRow) {
+        self(self, item.row_, depth + 1);
+        continue;
+      }
+      if (depth + 1 != shape.size())
+        fail(Code::E1102, "a number in braces stands where a row stood before");
+      if (item.beyond_int64_)
+        fail(Code::E1103,
+             cat("the number ", static_cast<uint64_t>(item.int_),
+                 " in braces does not fit into int64"),
+             "", {manual_fix("write constant(std::vector<uint64_t>{...})")});
+      kind = std::max(kind, item.kind_);
+      leaves.push_back(&item);
+    }
+  };
+  walk(walk, numbers, 0);
+  const bool floats = kind == Item::kFloat || leaves.empty();
+  weak_ = floats ? Weak::kFloat : kind == Item::kInt ? Weak::kInt : Weak::kBool;
+  tensor_ = empty(floats               ? float64
+                  : kind == Item::kInt ? int64
+                                       : DType::kBool,
+                  Shape(shape), cpu());
+  tensor_.rep()->op = "Const";
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (floats)
+      tensor_.mutable_raw<double>()[i] = leaves[i]->number_;
+    else if (kind == Item::kInt)
+      tensor_.mutable_raw<int64_t>()[i] = leaves[i]->int_;
+    else
+      tensor_.mutable_raw<bool>()[i] = leaves[i]->int_ != 0;
+  }
+}
+
+Tensor In::listed(DType d) const {
+  const int64_t count = tensor_.size();
+  auto item = [&](int64_t i) {
+    switch (weak_) {
+      case Weak::kBool: return In(tensor_.raw<bool>()[i]);
+      case Weak::kInt: return In(tensor_.raw<int64_t>()[i]);
+      default: return In(tensor_.raw<double>()[i]);
+    }
+  };
+  if (d == DType::kInvalid) {
+    d = weak_ == Weak::kBool ? DType::kBool : weak_ == Weak::kFloat ? float32 : int32;
+    for (int64_t i = 0; weak_ == Weak::kInt && i < count; ++i)
+      if (!item(i).fits(int32)) d = int64;
+  }
+  if (d == tensor_.dtype()) return tensor_;
+  Tensor out = empty(d, tensor_.shape(), cpu());
+  out.rep()->op = "Const";
+  const auto width = static_cast<size_t>(size_of(d));
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(static_cast<char*>(out.mutable_raw()) + static_cast<size_t>(i) * width,
+                item(i).number_as(d).raw(), width);
+  return out;
+}
+
 Arg In::arg() const {
+  if (weak() && tensor_.defined()) return Arg(tensor());
   switch (weak_) {
     case Weak::kBool: return Arg(int_ != 0);
     case Weak::kInt: return Arg(int_);

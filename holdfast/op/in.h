@@ -23,8 +23,36 @@ concept ReadsAsTensor = requires(const T& x) {
   { x.tensor() } -> std::same_as<Tensor>;
 } && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
 
-/// A tensor, a variable or what else is read as one, or a number that takes the dtype of the
-/// operand beside it.
+/// A number in braces, or a row of them: what `gather(x, {0, 2})` and `gather_nd(x, {{0}, {1}})`
+/// are written with. It lives as long as the call.
+class Braced {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Braced(T v)
+      : number_(static_cast<double>(v)),
+        kind_(std::is_same_v<T, bool> ? Kind::kBool
+              : std::is_integral_v<T> ? Kind::kInt
+                                      : Kind::kFloat) {
+    if constexpr (std::is_integral_v<T>) {
+      int_ = static_cast<int64_t>(v);
+      if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) beyond_int64_ = v > T(INT64_MAX);
+    }
+  }
+  Braced(std::initializer_list<Braced> row) : row_(row), kind_(Kind::kRow) {}
+
+ private:
+  friend class In;
+  enum class Kind : uint8_t { kBool, kInt, kFloat, kRow };
+  std::initializer_list<Braced> row_;
+  double number_ = 0;
+  int64_t int_ = 0;
+  Kind kind_;
+  bool beyond_int64_ = false;
+};
+
+/// A tensor, a variable or what else is read as one, or a number (or numbers in braces) that takes
+/// the dtype of the operand beside it.
 ///
 /// Made at the call, it also notes the caller's line: that is where a result's birth comes from. It
 /// is a parameter: made from a tensor that has a name it sees that tensor without counting it,
@@ -61,6 +89,11 @@ class HOLDFAST_API In {
         int_(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0) {
     mark_caller(at);
   }
+  [[gnu::always_inline]] In(std::initializer_list<Braced> numbers,
+                            const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    take(numbers);
+  }
   // A copy owns what it refers to, even if the original only saw it.
   In(const In& o)
       : tensor_(o.held()),
@@ -81,8 +114,10 @@ class HOLDFAST_API In {
     return *this;
   }
 
-  /// A number that has no dtype of its own yet.
+  /// A number, or several in braces, that has no dtype of its own yet.
   bool weak() const { return weak_ != Weak::kNo; }
+  /// One number alone.
+  bool number() const { return weak() && !tensor_.defined(); }
   /// The tensor; a number becomes `hint`, or int32/float32/bool when there is no hint.
   Tensor tensor(DType hint = DType::kInvalid) const;
   operator Tensor() const { return tensor(); }
@@ -107,10 +142,17 @@ class HOLDFAST_API In {
     if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) return v > T(INT64_MAX);
     return false;
   }
+  enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
+  void take(std::initializer_list<Braced>);
+  /// The numbers in braces, each as `d`.
+  Tensor listed(DType d) const;
   /// Whether a number fits into a dtype of its own kind.
   bool fits(DType) const;
-  enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
-  Tensor tensor_;
+  /// The dtype of a number that stands alone.
+  DType own_dtype() const;
+  /// The number as `d`, or an error that says why it is none.
+  Tensor number_as(DType d) const;
+  Tensor tensor_;  // of numbers in braces: as int64, float64 or bool
   const Tensor* seen_ = nullptr;
   const Variable* variable_ = nullptr;
   Weak weak_ = Weak::kNo;

@@ -40,7 +40,7 @@ Tensor drop(const char* function, const In& input, const In& rate, const Axes& n
       fail(Code::E1103, cat(function, ": `rate` is ", r, ", expected a number in [0, 1)"));
   };
   Tensor keep, scale;
-  if (rate.weak()) {
+  if (rate.number()) {
     double r = rate.arg().f();
     check(r);
     if (r == 0) return identity(x);

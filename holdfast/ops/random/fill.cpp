@@ -197,7 +197,7 @@ void check_dtype(const char* function, DType dtype, DTypes allowed) {
 }
 
 bool is_number(const In& value, double number) {
-  if (!value.weak()) return false;
+  if (!value.number()) return false;
   const Arg arg = value.arg();
   return !std::holds_alternative<bool>(arg.value()) && arg.f() == number;
 }
