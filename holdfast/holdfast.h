@@ -48,6 +48,7 @@
 #include "holdfast/keras/sequential.h"
 #include "holdfast/keras/training.h"
 #include "holdfast/op/context.h"
+#include "holdfast/op/observer.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"

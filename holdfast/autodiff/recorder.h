@@ -44,7 +44,7 @@ struct Cut {
 /// What to write in place of an op that has no gradient, on the way to a `target` in quotes.
 HOLDFAST_API std::string way_past(std::string_view op, std::string_view target);
 
-class GradientTape::Recorder final : public Observer {
+class GradientTape::Recorder final : public Tape {
  public:
   explicit Recorder(TapeOptions o) : options(o) {}
 

@@ -39,14 +39,13 @@ void GradientTape::start() {
   if (recorder_->on) return;
   recorder_->on = true;
   recorder_->thread = &context();
-  recorder_->thread->observers.push_back(recorder_.get());
+  recorder_->thread->tapes.push_back(recorder_.get());
 }
 
 void GradientTape::stop() {
   if (!recorder_->on) return;
   recorder_->on = false;
-  auto& list =
-      recorder_->thread->observers;  // also when a tape dies on another thread than it ran on
+  auto& list = recorder_->thread->tapes;  // also when a tape dies on another thread than it ran on
   for (size_t i = list.size(); i-- > 0;)
     if (list[i] == recorder_.get()) {
       list.erase(i);
@@ -128,16 +127,16 @@ std::vector<Source> GradientTape::tensor_sources(const std::vector<Tensor>& tens
 
 void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in,
                                  const std::vector<Tensor>& out, Backward b) {
-  for (Observer* o : context().observers)
-    if (auto* r = dynamic_cast<Recorder*>(o)) r->record_custom(name, in, out, b);
+  for (Tape* tape : context().tapes)
+    if (auto* r = dynamic_cast<Recorder*>(tape)) r->record_custom(name, in, out, b);
   if (Interpreter* writer = context().interpreter) writer->custom(name, in, out, b);
 }
 
 // A tape's gradient is seen by the tapes around it, and by itself if it is persistent.
 size_t GradientTape::orders(std::span<const Tensor> inputs) {
   size_t n = 0;
-  for (Observer* o : context().observers) {
-    auto* r = dynamic_cast<Recorder*>(o);
+  for (Tape* tape : context().tapes) {
+    auto* r = dynamic_cast<Recorder*>(tape);
     if (!r ||
         std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return r->watches(t); }))
       continue;
@@ -151,7 +150,7 @@ void GradientTape::record_call(const char* name, const std::vector<Tensor>& in,
                                const std::vector<Level>& levels,
                                const std::optional<Level>& beyond) {
   size_t level = 0;
-  auto& all = context().observers;
+  auto& all = context().tapes;
   for (size_t i = all.size(); i-- > 0;) {
     auto* r = dynamic_cast<Recorder*>(all[i]);
     if (!r || std::none_of(in.begin(), in.end(), [&](const Tensor& t) { return r->watches(t); }))
@@ -174,8 +173,8 @@ size_t GradientTape::Inside::orders() { return t_orders_inside; }
 
 void GradientTape::accessed(std::span<const Tensor> handles,
                             const Callback<Ref<RefCounted>()>& lease) {
-  for (Observer* o : context().observers) {
-    auto* r = dynamic_cast<Recorder*>(o);
+  for (Tape* tape : context().tapes) {
+    auto* r = dynamic_cast<Recorder*>(tape);
     if (!r || !r->options.watch_accessed_variables) continue;
     bool more = false;
     for (const Tensor& t : handles)
@@ -185,16 +184,16 @@ void GradientTape::accessed(std::span<const Tensor> handles,
 }
 
 bool GradientTape::watched(std::span<const Tensor> inputs) {
-  for (Observer* o : context().observers)
-    if (auto* r = dynamic_cast<Recorder*>(o))
+  for (Tape* tape : context().tapes)
+    if (auto* r = dynamic_cast<Recorder*>(tape))
       for (const Tensor& t : inputs)
         if (r->watches(t)) return true;
   return false;
 }
 
 void GradientTape::taken(const Tensor& t) {
-  for (Observer* o : context().observers)
-    if (auto* r = dynamic_cast<Recorder*>(o);
+  for (Tape* tape : context().tapes)
+    if (auto* r = dynamic_cast<Recorder*>(tape);
         r && r->watches(t) && r->taken.size() < Recorder::kMostTaken)
       r->taken.push_back({here(), r->leading_to(t.id()), false});
 }

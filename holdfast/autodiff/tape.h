@@ -218,7 +218,7 @@ class HOLDFAST_API GradientTape {
 
    private:
     size_t was_;
-    NoObservers tapes_;
+    NoTapes tapes_;
   };
   /// Tells the open tapes of this thread that these variables are read. `lease`: what keeps the
   /// handles good, for tapes that did not know them.

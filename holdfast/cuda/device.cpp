@@ -116,16 +116,6 @@ Status CudaDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from,
   });
 }
 
-const char* refuse_misaligned(const Call& c) {
-  for (int i = 0; i < c.inputs(); ++i) {
-    if (!c.has(i) || !c.in(i).device() || c.in(i).device()->kind() == DeviceKind::kCpu) continue;
-    auto cell = static_cast<uintptr_t>(size_of(c.in(i).dtype()));
-    if (cell && reinterpret_cast<uintptr_t>(c.in(i).raw()) % cell)
-      return "an operand lies between two elements";
-  }
-  return nullptr;
-}
-
 Status CudaDevice::synchronize() {
   return guard([&]() -> Status {
     if (Status s = enter(); !s.ok()) return s;

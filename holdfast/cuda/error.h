@@ -43,12 +43,26 @@ Status guarded(Call& c) {
 
 /// Likewise a function that refuses.
 template <RefuseFn Fn>
-const char* guarded_refusal(const Call& c) noexcept {
+const char* guarded_refusal(const Types& t) noexcept {
   try {
-    return Fn(c);
+    return Fn(t);
   } catch (...) {
     return "the plugin failed while it was asked";
   }
+}
+
+/// Likewise a function that prepares, and one that runs what was prepared.
+template <PrepareFn Fn>
+Preparation guarded_preparation(const Types& t) noexcept {
+  try {
+    return Fn(t);
+  } catch (...) {
+    return "the plugin failed while it prepared";
+  }
+}
+template <PreparedFn Fn>
+Status guarded_prepared(Call& c, const Prepared& p) {
+  return guard([&] { return Fn(c, p); });
 }
 
 }  // namespace holdfast::cuda

@@ -15,18 +15,18 @@ constexpr DTypes kComputed = kReals | kBools;
 constexpr size_t kMostOperands = 3;
 
 // The list of one instruction over operands of these dtypes.
-const Expr& list_of(const OpDef& op, Does does, std::span<const Tensor> in, DType out) {
+const Expr& list_of(const OpDef& op, Does does, std::span<const DType> in, DType out) {
   static std::mutex mutex;
   static auto* known = new std::unordered_map<uint64_t, Ref<Expr>>;
   uint64_t key = static_cast<uint64_t>(does) << 8 | static_cast<uint64_t>(op.scalar);
-  for (const Tensor& t : in) key = key << 8 | static_cast<uint64_t>(t.dtype());
+  for (DType d : in) key = key << 8 | static_cast<uint64_t>(d);
   key = key << 8 | static_cast<uint64_t>(out);
   std::lock_guard lock(mutex);
   Ref<Expr>& list = (*known)[key];
   if (list) return *list;
   list = make_ref<Expr>();
   InlineVector<int, kMostOperands> operands;
-  for (const Tensor& t : in) operands.push_back(list->input(t.dtype()));
+  for (DType d : in) operands.push_back(list->input(d));
   list->store(
       list->add(op, {}, {}, {.does = does, .scalar = op.scalar, .numbers = {}}, operands, out));
   return *list;
@@ -38,31 +38,35 @@ bool checks_values(Scalar s) {
          s == Scalar::kFloorMod || s == Scalar::kTruncateMod || s == Scalar::kPow;
 }
 
-// The operands of the instruction: inputs, then attributes as numbers.
-InlineVector<Tensor, kMostOperands> operands(const Call& c) {
-  InlineVector<Tensor, kMostOperands> all;
-  for (int i = 0; i < c.inputs(); ++i) all.push_back(c.in(i));
-  for (int i = c.inputs(); i < info(c.op.scalar).arity; ++i)
-    all.push_back(
-        Tensor::scalar(number_in(c.attrs(), static_cast<size_t>(i - c.inputs())), c.in().dtype()));
-  return all;
+using DTypeList = InlineVector<DType, kMostOperands>;
+
+// The list of an elementwise op: operands are inputs, then attributes as numbers.
+const Expr& list_of(const Types& t) {
+  DTypeList in;
+  for (int i = 0; i < info(t.op.scalar).arity; ++i) in.push_back(t.dtype(i < t.inputs() ? i : 0));
+  return list_of(t.op, Does::kScalar, in, t.out_dtype());
 }
 
-const char* refuse_elementwise(const Call& c) {
-  DType d = c.in().dtype();
-  if (!loop_for(c.op.scalar, d)) return "not computed for this dtype";
-  if (is_integer(d) && checks_values(c.op.scalar)) return "integers are checked on the host";
-  if (const char* why = refuse_misaligned(c)) return why;
-  auto in = operands(c);
-  const Expr& list = list_of(c.op, Does::kScalar, in, c.out_dtype());
-  return cuda_program(list).refuse(*static_cast<CudaDevice*>(c.device), in, c.out_shape());
+const char* refuse_elementwise(const Types& t) {
+  DType d = t.dtype();
+  if (!loop_for(t.op.scalar, d)) return "not computed for this dtype";
+  if (is_integer(d) && checks_values(t.op.scalar)) return "integers are checked on the host";
+  static const Shape one;
+  InlineVector<Operand, kMostOperands> in;
+  for (int i = 0; i < info(t.op.scalar).arity; ++i)
+    in.push_back(i < t.inputs() ? Operand{&t.shape(i), t.on_host(i)} : Operand{&one, true});
+  return cuda_program(list_of(t)).refuse(*static_cast<CudaDevice*>(t.device), in, t.out_shape());
 }
 
 Status run_elementwise_op(Call& c) {
   CudaDevice* device;
   if (Status s = enter(c, device); !s.ok()) return s;
-  auto in = operands(c);
-  const Expr& list = list_of(c.op, Does::kScalar, in, c.out_dtype());
+  InlineVector<Tensor, kMostOperands> in;
+  for (int i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
+  for (int i = c.inputs(); i < info(c.op.scalar).arity; ++i)
+    in.push_back(
+        Tensor::scalar(number_in(c.attrs(), static_cast<size_t>(i - c.inputs())), c.in().dtype()));
+  const Expr& list = list_of(c.types());
   return cuda_program(list).run(*device, list, in, {&c.out(), 1}, c.out_shape());
 }
 
@@ -72,19 +76,17 @@ Status run_one(Call& c) {
   CudaDevice* device;
   if (Status s = enter(c, device); !s.ok()) return s;
   std::span<const Tensor> in(&c.in(First), Inputs);
-  const Expr& list = list_of(c.op, What, in, c.out_dtype());
+  DTypeList dtypes;
+  for (const Tensor& t : in) dtypes.push_back(t.dtype());
+  const Expr& list = list_of(c.op, What, dtypes, c.out_dtype());
   return cuda_program(list).run(*device, list, in, {&c.out(), 1}, c.out_shape());
 }
 
-const char* refuse_select(const Call& c) {
-  return kPlain.has(c.in(1).dtype()) ? refuse_misaligned(c) : "strings live on the host";
+const char* refuse_strings(const Types& t) {
+  return kPlain.has(t.dtype(1)) ? nullptr : "strings live on the host";
 }
-
-const char* refuse_fill(const Call& c) {
-  return kPlain.has(c.in(1).dtype()) ? nullptr : "strings live on the host";
-}
-const char* refuse_cast(const Call& c) {
-  return kComputed.has(c.out_dtype()) ? refuse_misaligned(c)
+const char* refuse_cast(const Types& t) {
+  return kComputed.has(t.out_dtype()) ? nullptr
                                       : "complex numbers and strings are cast on the host";
 }
 
@@ -103,22 +105,24 @@ const Shape& domain_of(const Expr& e, const Shape& first_output) {
   return e.row() ? e.domain() : first_output;
 }
 
-// Whether an operand can be read by a kernel of `device`.
-bool readable(const Tensor& t, const Device* device) {
-  return t.device() == device || (t.device()->kind() == DeviceKind::kCpu && t.size() == 1);
+// Inputs from `first` on; a reason where one is elsewhere and no number.
+const char* operands_of(const Types& t, int first, std::vector<Operand>& out) {
+  for (int i = first; i < t.inputs(); ++i) {
+    if (t.on_host(i) && t.shape(i).size() != 1) return "an operand is on another device";
+    out.push_back({&t.shape(i), t.on_host(i)});
+  }
+  return nullptr;
 }
 
-const char* refuse_fused(const Call& c) {
-  const Expr& e = expr_of(c.attrs());
-  const Shape& domain = domain_of(e, c.out_shape());
-  for (int i = 0; i < c.inputs(); ++i)
-    if (!readable(c.in(i), c.device)) return "an operand is on another device";
-  for (int i = 0; i < c.outputs(); ++i)
-    if (!e.per_row(static_cast<size_t>(i)) && c.out_shape(i) != domain)
+const char* refuse_fused(const Types& t) {
+  const Expr& e = expr_of(t.attrs());
+  const Shape& domain = domain_of(e, t.out_shape());
+  std::vector<Operand> in;
+  if (const char* why = operands_of(t, 0, in)) return why;
+  for (int i = 0; i < t.outputs(); ++i)
+    if (!e.per_row(static_cast<size_t>(i)) && t.out_shape(i) != domain)
       return "outputs of several shapes";
-  if (const char* why = refuse_misaligned(c)) return why;
-  std::span<const Tensor> in(c.inputs() ? &c.in(0) : nullptr, static_cast<size_t>(c.inputs()));
-  return cuda_program(e).refuse(*static_cast<CudaDevice*>(c.device), in, domain);
+  return cuda_program(e).refuse(*static_cast<CudaDevice*>(t.device), in, domain);
 }
 
 Status run_fused(Call& c) {
@@ -134,18 +138,13 @@ Status run_fused(Call& c) {
   return cuda_program(e).run(*device, e, in, out, domain_of(e, c.out_shape()));
 }
 
-const char* refuse_update(const Call& c) {
-  const Expr& e = expr_of(c.attrs());
-  Tensors in;
-  for (int i = 1; i < c.inputs(); ++i) {
-    if (!readable(c.in(i), c.device)) return "an operand is on another device";
-    in.push_back(c.in(i));
-  }
-  in.push_back(variable_state(c.in())->get());
-  if (!in.back().defined() || in.back().device() != c.device)
-    return "the variable's value is on another device";
-  if (const char* why = refuse_misaligned(c)) return why;
-  return cuda_program(e).refuse(*static_cast<CudaDevice*>(c.device), in, in.back().shape());
+const char* refuse_update(const Types& t) {
+  std::vector<Operand> in;
+  if (const char* why = operands_of(t, 1, in)) return why;
+  const Shape now = t.variable(0).second;
+  if (!now.is_full()) return "the variable has no value yet";
+  in.push_back({&now});
+  return cuda_program(expr_of(t.attrs())).refuse(*static_cast<CudaDevice*>(t.device), in, now);
 }
 
 // The value after an update is a tensor of its own: kernels are promised that what they write lies
@@ -155,6 +154,9 @@ Status run_update(Call& c) {
   if (Status s = enter(c, device); !s.ok()) return s;
   const Expr& e = expr_of(c.attrs());
   return variable_state(c.in())->update([&](Tensor& now) -> Status {
+    if (!now.defined() || now.device() != device)
+      return {Code::E0706, cat("the value of ", variable_state(c.in())->text(), " left ",
+                               device->short_name(), " while it was updated")};
     Tensors in;
     for (int i = 1; i < c.inputs(); ++i) in.push_back(c.in(i));
     in.push_back(now);
@@ -170,8 +172,6 @@ void add(const char* op, size_t inputs, Kernel k) {
   if (def && def->inputs.size() == inputs) add_kernel(op, k);
 }
 
-}  // namespace
-
 void add_expression_kernels() {
   for (const OpDef* op : all_ops()) {
     if (!op->elementwise) continue;
@@ -183,17 +183,16 @@ void add_expression_kernels() {
                           guarded_refusal<refuse_elementwise>});
   }
   add("BroadcastTo", 2,
-      {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSame, 0, 1>>, kPlain,
-       guarded_refusal<refuse_misaligned>});
+      {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSame, 0, 1>>, kPlain, nullptr});
   add("Fill", 2,
       {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSame, 1, 1>>, kIndices,
-       guarded_refusal<refuse_fill>});
+       guarded_refusal<refuse_strings>});
   add("Cast", 1,
       {"expr", DeviceKind::kCuda, guarded<run_one<Does::kCast, 0, 1>>, kComputed,
        guarded_refusal<refuse_cast>});
   add("SelectV2", 3,
       {"expr", DeviceKind::kCuda, guarded<run_one<Does::kSelect, 0, 3>>, kBools,
-       guarded_refusal<refuse_select>});
+       guarded_refusal<refuse_strings>});
   add_kernel(fused_op().name, {"program", DeviceKind::kCuda, guarded<run_fused>, kPlain,
                                guarded_refusal<refuse_fused>});
   add_kernel(fused_update_op().name, {"program", DeviceKind::kCuda, guarded<run_update>, kAll,
@@ -201,4 +200,7 @@ void add_expression_kernels() {
   add("ZerosLike", 1, {"memset", DeviceKind::kCuda, guarded<run_zeros>, kPlain, nullptr});
 }
 
+const AddsKernels added(add_expression_kernels);
+
+}  // namespace
 }  // namespace holdfast::cuda

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <string_view>
-#include <tuple>
 
 #include "holdfast/cuda/device.h"
 #include "holdfast/cuda/error.h"
@@ -24,8 +23,6 @@ struct Product {
   bool ta, tb;
   int64_t batch = 1, step_a = 0,
           step_b = 0;  // elements from one matrix of the batch to the next; 0: shared
-
-  auto key() const { return std::tuple(dtype, m, n, k, ta, tb, batch, step_a, step_b); }
 };
 
 Status lt_status(cublasStatus_t s, const char* doing) {
@@ -54,10 +51,23 @@ using Layout =
 using Preference = std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
                                    Destroy<&CublasLt::cublasLtMatmulPreferenceDestroy>>;
 
-struct Prepared {
+// How well operands and result may lie: as blocks of the pool do, for the widest loads, or as a
+// view that begins with any element.
+constexpr uint32_t kAlignments[] = {256, 16, 1};
+
+struct Algorithm {
+  cublasLtMatmulAlgo_t algo;
+  size_t workspace = 0;
+};
+
+struct LtProduct final : Prepared {
+  Product p{};
+  cublasLtHandle_t handle = nullptr;  // the GPU's, which lives as long as the process
   Description description;
   Layout a, b, y;  // as cuBLASLt names its first and second factor
-  cublasLtMatmulAlgo_t algorithm;
+  Algorithm algorithms[std::size(kAlignments)];
+
+  bool has_work() const { return p.batch && p.m && p.n && p.k; }
 };
 
 bool tf32_wanted() {
@@ -91,8 +101,29 @@ Status make_layout(Layout& out, const Product& p, int64_t rows, int64_t cols, in
   return {};
 }
 
-Status prepare(cublasLtHandle_t handle, const Product& p, const uint32_t (&alignment)[3],
-               Prepared& out) {
+// The first algorithm of the heuristics for operands that lie so.
+Status find_algorithm(const LtProduct& r, uint32_t alignment, Algorithm& out) {
+  cublasLtMatmulPreference_t raw = nullptr;
+  HOLDFAST_LT(cublasLtMatmulPreferenceCreate(&raw));
+  Preference preference(raw);
+  size_t workspace = kWorkspace;
+  HOLDFAST_LT(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                   &workspace, sizeof workspace));
+  for (auto which :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    HOLDFAST_LT(cublasLtMatmulPreferenceSetAttribute(raw, which, &alignment, sizeof alignment));
+  cublasLtMatmulHeuristicResult_t best{};
+  int found = 0;
+  HOLDFAST_LT(cublasLtMatmulAlgoGetHeuristic(r.handle, r.description.get(), r.a.get(), r.b.get(),
+                                             r.y.get(), r.y.get(), raw, 1, &best, &found));
+  if (!found) return {Code::E1105, "cuBLASLt has no algorithm for this product"};
+  out = {best.algo, best.workspaceSize};
+  return {};
+}
+
+Status describe(LtProduct& out) {
+  const Product& p = out.p;
   bool wide = p.dtype == DType::kFloat64;
   cublasLtMatmulDesc_t d = nullptr;
   cublasComputeType_t compute = wide ? CUBLAS_COMPUTE_64F
@@ -111,150 +142,132 @@ Status prepare(cublasLtHandle_t handle, const Product& p, const uint32_t (&align
   if (Status s = make_layout(out.b, p, p.ta ? p.m : p.k, p.ta ? p.k : p.m, p.step_a); !s.ok())
     return s;
   if (Status s = make_layout(out.y, p, p.n, p.m, p.m * p.n); !s.ok()) return s;
-
-  cublasLtMatmulPreference_t raw = nullptr;
-  HOLDFAST_LT(cublasLtMatmulPreferenceCreate(&raw));
-  Preference preference(raw);
-  size_t workspace = kWorkspace;
-  HOLDFAST_LT(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                   &workspace, sizeof workspace));
-  constexpr cublasLtMatmulPreferenceAttributes_t kAlignments[] = {
-      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-      CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
-  for (int i = 0; i < 4; ++i)
-    HOLDFAST_LT(cublasLtMatmulPreferenceSetAttribute(
-        raw, kAlignments[i], &alignment[std::min(i, 2)], sizeof alignment[0]));
-  cublasLtMatmulHeuristicResult_t best{};
-  int found = 0;
-  HOLDFAST_LT(cublasLtMatmulAlgoGetHeuristic(handle, d, out.a.get(), out.b.get(), out.y.get(),
-                                             out.y.get(), raw, 1, &best, &found));
-  if (!found) return {Code::E1105, "cuBLASLt has no algorithm for this product"};
-  out.algorithm = best.algo;
+  for (size_t i = 0; i < std::size(kAlignments); ++i) {
+    uint32_t least = std::max(kAlignments[i], static_cast<uint32_t>(size_of(p.dtype)));
+    if (Status s = find_algorithm(out, least, out.algorithms[i]); !s.ok()) return s;
+  }
   return {};
 }
 
-// What one GPU keeps between products.
-struct Engine {
-  std::mutex mutex;
-  cublasLtHandle_t handle = nullptr;
-  Tensor workspace;  // one is enough: products follow each other on the one stream
-  std::map<std::tuple<decltype(Product{}.key()), uint32_t, uint32_t, uint32_t>, Prepared> prepared;
-};
-
-Engine& engine_of(CudaDevice& d) {
+// One for each GPU: any number of threads may use it at a time.
+Status handle_of(CudaDevice& d, cublasLtHandle_t& out) {
   static std::mutex mutex;
-  static auto* engines = new std::map<int, Engine>;
+  static auto* handles = new std::map<int, cublasLtHandle_t>;
+  if (Status s = d.enter(); !s.ok()) return s;
   std::lock_guard lock(mutex);
-  return (*engines)[d.index()];
+  cublasLtHandle_t& handle = (*handles)[d.index()];
+  if (!handle) HOLDFAST_LT(cublasLtCreate(&handle));
+  out = handle;
+  return {};
 }
 
-// The largest power of two up to 256 that an address is a multiple of: views start at any element.
-uint32_t alignment_of(const void* p) {
-  auto a = reinterpret_cast<uintptr_t>(p);
-  return static_cast<uint32_t>(std::min<uintptr_t>(a & (~a + 1), 256));
+// Which of `kAlignments` all three keep.
+size_t alignment_of(const void* a, const void* b, const void* y) {
+  uintptr_t together = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) |
+                       reinterpret_cast<uintptr_t>(y);
+  size_t i = 0;
+  while (together % kAlignments[i]) ++i;
+  return i;
 }
 
-Status multiply(CudaDevice& device, const Product& p, const Tensor& a, const Tensor& b,
-                const Tensor& y) {
-  if (y.size() == 0) return {};
-  if (p.k == 0) {
-    HOLDFAST_CUDA(
-        cudaMemsetAsync(y.mutable_raw(), 0, static_cast<size_t>(y.bytes()), device.stream()));
+Preparation prepared(const Types& t, const Product& p) {
+  if (!cublaslt().missing.empty()) return cublaslt().missing.c_str();
+  auto r = make_ref<LtProduct>();
+  r->p = p;
+  if (!r->has_work()) return r;
+  if (!handle_of(*static_cast<CudaDevice*>(t.device), r->handle).ok())
+    return "cuBLASLt does not start";
+  if (!describe(*r).ok()) return "cuBLASLt has no algorithm for this product";
+  return r;
+}
+
+Status run_product(Call& c, const Prepared& made) {
+  CudaDevice* device;
+  if (Status s = enter(c, device); !s.ok()) return s;
+  const auto& r = static_cast<const LtProduct&>(made);
+  const Tensor &a = c.in(0), &b = c.in(1), &y = c.out();
+  if (!r.has_work()) {  // sums of nothing
+    if (y.bytes())
+      HOLDFAST_CUDA(
+          cudaMemsetAsync(y.mutable_raw(), 0, static_cast<size_t>(y.bytes()), device->stream()));
     return {};
   }
-  Engine& e = engine_of(device);
-  std::lock_guard lock(e.mutex);
-  if (!e.handle) HOLDFAST_LT(cublasLtCreate(&e.handle));
-  if (!e.workspace.defined())
-    e.workspace = empty(uint8, Shape{static_cast<int64_t>(kWorkspace)}, &device);
-  uint32_t alignment[3] = {alignment_of(b.raw()), alignment_of(a.raw()), alignment_of(y.raw())};
-  auto key = std::tuple(p.key(), alignment[0], alignment[1], alignment[2]);
-  auto it = e.prepared.find(key);
-  if (it == e.prepared.end()) {
-    Prepared fresh;
-    if (Status s = prepare(e.handle, p, alignment, fresh); !s.ok()) return s;
-    it = e.prepared.emplace(key, std::move(fresh)).first;
-  }
-  Prepared& r = it->second;
+  const Algorithm& best = r.algorithms[alignment_of(a.raw(), b.raw(), y.raw())];
+  Tensor workspace = c.scratch(uint8, Shape{static_cast<int64_t>(best.workspace)});
   float one = 1, zero = 0;
   double one64 = 1, zero64 = 0;
-  bool wide = p.dtype == DType::kFloat64;
+  bool wide = r.p.dtype == DType::kFloat64;
   const void *alpha = wide ? static_cast<void*>(&one64) : &one,
              *beta = wide ? static_cast<void*>(&zero64) : &zero;
-  HOLDFAST_LT(cublasLtMatmul(e.handle, r.description.get(), alpha, b.raw(), r.a.get(), a.raw(),
+  HOLDFAST_LT(cublasLtMatmul(r.handle, r.description.get(), alpha, b.raw(), r.a.get(), a.raw(),
                              r.b.get(), beta, y.mutable_raw(), r.y.get(), y.mutable_raw(),
-                             r.y.get(), &r.algorithm, e.workspace.mutable_raw(), kWorkspace,
-                             device.stream()));
+                             r.y.get(), &best.algo, workspace.mutable_raw(), best.workspace,
+                             device->stream()));
   return {};
 }
 
-bool flag(const Call& c, const char* name) {
-  return c.op.attr_index(name) >= 0 && c.op.attr(c.attrs(), name).b();
+bool flag(const Types& t, const char* name) {
+  return t.op.attr_index(name) >= 0 && t.op.attr(t.attrs(), name).b();
 }
 
-Product product_of(const Call& c, const char* transpose_a, const char* transpose_b) {
-  const Tensor &a = c.in(0), &b = c.in(1);
+Product product_of(const Types& t, const char* transpose_a, const char* transpose_b) {
+  const Shape &a = t.shape(0), &b = t.shape(1);
   Product p{};
-  p.dtype = a.dtype();
-  p.ta = flag(c, transpose_a);
-  p.tb = flag(c, transpose_b);
-  p.m = a.dim(p.ta ? -1 : -2);
-  p.k = a.dim(p.ta ? -2 : -1);
-  p.n = b.dim(p.tb ? -2 : -1);
+  p.dtype = t.dtype();
+  p.ta = flag(t, transpose_a);
+  p.tb = flag(t, transpose_b);
+  p.m = a[p.ta ? -1 : -2];
+  p.k = a[p.ta ? -2 : -1];
+  p.n = b[p.tb ? -2 : -1];
   p.batch = 1;
   return p;
 }
 
-Status run_matmul(Call& c) {
-  CudaDevice* device;
-  if (Status s = enter(c, device); !s.ok()) return s;
+Preparation prepare_matmul(const Types& t) {
   // For real numbers the adjoint is the transpose.
-  Product p = product_of(c, "transpose_a", "transpose_b");
-  p.ta = p.ta || flag(c, "adjoint_a");
-  p.tb = p.tb || flag(c, "adjoint_b");
-  return multiply(*device, p, c.in(0), c.in(1), c.out());
+  Product p = product_of(t, "transpose_a", "transpose_b");
+  p.ta = p.ta || flag(t, "adjoint_a");
+  p.tb = p.tb || flag(t, "adjoint_b");
+  return prepared(t, p);
 }
 
-int64_t batch_of(const Tensor& t) {
+int64_t batch_of(const Shape& s) {
   int64_t n = 1;
-  for (int i = 0; i + 2 < t.rank(); ++i) n *= t.dim(i);
+  for (int i = 0; i + 2 < s.rank(); ++i) n *= s[i];
   return n;
 }
 
-Status run_batch_matmul(Call& c) {
-  CudaDevice* device;
-  if (Status s = enter(c, device); !s.ok()) return s;
-  Product p = product_of(c, "adj_x", "adj_y");
-  int64_t batch_a = batch_of(c.in(0)), batch_b = batch_of(c.in(1));
-  p.batch = std::max(batch_a, batch_b);
+Preparation prepare_batches(const Types& t) {
+  if (t.dtype(0) != t.dtype(1) || t.out_dtype() != t.dtype())
+    return "factors or result of several dtypes";
+  const Shape &a = t.shape(0), &b = t.shape(1);
+  int64_t batch_a = batch_of(a), batch_b = batch_of(b);
+  bool same = a.rank() == b.rank();
+  for (int i = 0; same && i + 2 < a.rank(); ++i) same = a[i] == b[i];
+  if (batch_a != 1 && batch_b != 1 && !same) return "batches that broadcast against each other";
+  Product p = product_of(t, "adj_x", "adj_y");
+  p.batch = batch_a == 1 ? batch_b : batch_a;
   p.step_a = batch_a == 1 ? 0 : p.m * p.k;
   p.step_b = batch_b == 1 ? 0 : p.k * p.n;
-  return multiply(*device, p, c.in(0), c.in(1), c.out());
+  return prepared(t, p);
 }
 
-const char* refuse_products(const Call& c) {
-  return cublaslt().missing.empty() ? refuse_misaligned(c) : cublaslt().missing.c_str();
+void add(const char* op, PrepareFn prepare) {
+  if (find_op(op))
+    add_kernel(op, {.name = "cublaslt",
+                    .device = DeviceKind::kCuda,
+                    .dtypes = kFloats,
+                    .prepare = prepare,
+                    .run_prepared = guarded_prepared<run_product>});
 }
-
-const char* refuse_batches(const Call& c) {
-  const Tensor &a = c.in(0), &b = c.in(1);
-  if (a.dtype() != b.dtype() || c.out_dtype() != a.dtype())
-    return "factors or result of several dtypes";
-  bool shared = batch_of(a) == 1 || batch_of(b) == 1, same = a.rank() == b.rank();
-  for (int i = 0; same && i + 2 < a.rank(); ++i) same = a.dim(i) == b.dim(i);
-  return shared || same ? refuse_products(c) : "batches that broadcast against each other";
-}
-
-}  // namespace
 
 void add_matmul_kernels() {
-  Kernel k{"cublaslt", DeviceKind::kCuda, guarded<run_matmul>, kFloats,
-           guarded_refusal<refuse_products>};
-  if (find_op("MatMul")) add_kernel("MatMul", k);
-  k.run = guarded<run_batch_matmul>;
-  k.refuse = guarded_refusal<refuse_batches>;
+  add("MatMul", guarded_preparation<prepare_matmul>);
   for (const char* op : {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"})
-    if (find_op(op)) add_kernel(op, k);
+    add(op, guarded_preparation<prepare_batches>);
 }
 
+const AddsKernels added(add_matmul_kernels);
+
+}  // namespace
 }  // namespace holdfast::cuda

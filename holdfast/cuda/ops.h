@@ -1,16 +1,20 @@
-// What each file of kernels adds to the registry. The plugin's entry calls them all.
+// How a file of kernels adds them to the registry: `static const AddsKernels added(f);` beside
+// them.
 #pragma once
 
 #include "holdfast/op/opdef.h"
 
 namespace holdfast::cuda {
 
-/// A reason if an input does not lie on a multiple of its element's size, as a reinterpreted view
-/// may: a GPU can't load it.
-const char* refuse_misaligned(const Call&);
+class AddsKernels {
+ public:
+  explicit AddsKernels(void (*add)());
+  /// What all files of the plugin add; for its entry, once there is a GPU.
+  static void all();
 
-void add_expression_kernels();
-void add_matmul_kernels();
-void add_row_kernels();
+ private:
+  void (*add_)();
+  const AddsKernels* next_;
+};
 
 }  // namespace holdfast::cuda

@@ -1,6 +1,7 @@
 // The one entry of libholdfast_cuda.so.
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "holdfast/build_id.h"  // written by the build
 #include "holdfast/cuda/compile.h"
@@ -11,6 +12,8 @@
 
 namespace holdfast::cuda {
 namespace {
+
+constinit const AddsKernels* g_first = nullptr;
 
 void say(char* why, int size, const char* text) {
   if (size > 0) std::snprintf(why, static_cast<size_t>(size), "%s", text);
@@ -45,6 +48,12 @@ int add_devices(char* why, int size) {
 }
 
 }  // namespace
+
+AddsKernels::AddsKernels(void (*add)()) : add_(add), next_(std::exchange(g_first, this)) {}
+void AddsKernels::all() {
+  for (const AddsKernels* a = g_first; a; a = a->next_) a->add_();
+}
+
 }  // namespace holdfast::cuda
 
 extern "C" [[gnu::visibility("default")]] int holdfast_plugin(const char* build_id, char* why,
@@ -60,9 +69,7 @@ extern "C" [[gnu::visibility("default")]] int holdfast_plugin(const char* build_
     if (auto s = check_process(); !s.ok()) return 0;
     int devices = add_devices(why, why_size);
     if (devices <= 0) return devices;
-    add_expression_kernels();
-    add_matmul_kernels();
-    add_row_kernels();
+    AddsKernels::all();
     return devices;
   } catch (const std::exception& e) {
     say(why, why_size, e.what());

@@ -117,11 +117,13 @@ const CudaProgram& cuda_program(const Expr& e) {
       });
 }
 
-CudaProgram::Launch CudaProgram::planned(std::span<const Tensor> in, std::span<const Tensor> out,
+CudaProgram::Launch CudaProgram::planned(std::span<const Operand> in, std::span<const Tensor> out,
                                          const Shape& domain) const {
   const Expr& e = *list_;
   Launch l;
-  l.layout = layout_of(e, loads_, in, domain);
+  InlineVector<const Shape*, 8> shapes;
+  for (const Operand& o : in) shapes.push_back(o.shape);
+  l.layout = layout_of(e, loads_, shapes, domain);
   Spec& s = l.spec;
   s.access = l.layout.access;
   s.axes = static_cast<int>(l.layout.sizes.size());
@@ -130,25 +132,25 @@ CudaProgram::Launch CudaProgram::planned(std::span<const Tensor> in, std::span<c
   for (size_t i = 0; i < loads_.size(); ++i) {
     int from = e.values()[static_cast<size_t>(loads_[i])].input;
     // One number, also where the domain has one element and the operand is as dense as any.
-    if (from >= 0 && on_host(in[static_cast<size_t>(from)])) s.access[i] = Access::kValue;
+    if (from >= 0 && in[static_cast<size_t>(from)].by_value) s.access[i] = Access::kValue;
     dense += s.access[i] == Access::kDense;
   }
   // Views start at any element: wide loads only where everything lies on their boundary.
   int64_t vector = std::max<int64_t>(16 / widest(e, loads_, s.access), 1);
   while (row && row % vector) vector /= 2;
   if (!row && s.axes) vector = 1;
-  auto fits = [&](const Tensor& t, bool per_row) {
-    return per_row || reinterpret_cast<uintptr_t>(t.raw()) %
-                              static_cast<uintptr_t>(vector * size_of(t.dtype())) ==
-                          0;
+  auto fits = [&](const void* at, DType dtype, bool per_row) {
+    return per_row ||
+           reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(vector * size_of(dtype)) == 0;
   };
   bool aligned = true;
   for (size_t i = 0; i < loads_.size(); ++i) {
     const Expr::Value& v = e.values()[static_cast<size_t>(loads_[i])];
     if (s.access[i] == Access::kDense || s.access[i] == Access::kColumn)
-      aligned = aligned && fits(in[static_cast<size_t>(v.input)], v.per_row);
+      aligned = aligned && fits(in[static_cast<size_t>(v.input)].at, v.dtype, v.per_row);
   }
-  for (size_t k = 0; k < out.size(); ++k) aligned = aligned && fits(out[k], e.per_row(k));
+  for (size_t k = 0; k < out.size(); ++k)
+    aligned = aligned && fits(out[k].raw(), out[k].dtype(), e.per_row(k));
   s.vector = aligned ? static_cast<int>(vector) : 1;
   if (row) {
     Team team = team_of(row, s.vector, widest(e, loads_, s.access));
@@ -183,7 +185,7 @@ const CudaProgram::Variant& CudaProgram::variant(const Spec& spec, CudaDevice& d
   return *variants_.emplace_back(std::move(made));
 }
 
-const char* CudaProgram::refuse(CudaDevice& device, std::span<const Tensor> in,
+const char* CudaProgram::refuse(CudaDevice& device, std::span<const Operand> in,
                                 const Shape& domain) const {
   if (refusal_) return refusal_;
   if (domain.size() == 0) return nullptr;
@@ -198,7 +200,9 @@ const char* CudaProgram::refuse(CudaDevice& device, std::span<const Tensor> in,
 Status CudaProgram::run(CudaDevice& device, const Expr& numbers, std::span<const Tensor> in,
                         std::span<const Tensor> out, const Shape& domain) const {
   if (domain.size() == 0) return {};
-  Launch l = planned(in, out, domain);
+  InlineVector<Operand, 8> operands;
+  for (const Tensor& t : in) operands.push_back({&t.shape(), on_host(t), t.raw()});
+  Launch l = planned(operands, out, domain);
   const Variant& v = variant(l.spec, device);
   if (!v.kernel)
     return {Code::E0706, cat("an elementwise kernel can't run on ", device.short_name()),

@@ -9,6 +9,13 @@
 
 namespace holdfast::cuda {
 
+/// What a launch is planned by of an operand.
+struct Operand {
+  const Shape* shape;
+  bool by_value = false;     // a number on the host, which is handed over with the launch
+  const void* at = nullptr;  // null: not known yet, and taken to lie as well as can be
+};
+
 class CudaProgram final : public Program {
  public:
   explicit CudaProgram(const Expr&);
@@ -17,7 +24,7 @@ class CudaProgram final : public Program {
   bool serves(const Expr& e) const { return list_->same_code(e); }
   /// Why it can't run for such operands; null if it can. Compiles, where nothing of the list was
   /// compiled yet.
-  const char* refuse(CudaDevice&, std::span<const Tensor> in, const Shape& domain) const;
+  const char* refuse(CudaDevice&, std::span<const Operand> in, const Shape& domain) const;
   /// One launch. Inputs that are not on the device have one element. `numbers` is the expression
   /// that is run.
   Status run(CudaDevice&, const Expr& numbers, std::span<const Tensor> in,
@@ -26,7 +33,7 @@ class CudaProgram final : public Program {
  private:
   struct Variant;
   struct Launch;
-  Launch planned(std::span<const Tensor> in, std::span<const Tensor> out,
+  Launch planned(std::span<const Operand> in, std::span<const Tensor> out,
                  const Shape& domain) const;
   const Variant& variant(const Spec&, CudaDevice&) const;
 

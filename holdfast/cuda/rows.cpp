@@ -85,11 +85,11 @@ Status run_reduce(Call& c) {
   return {};
 }
 
-const char* refuse_reduce(const Call& c) {
-  if (c.op.inputs.size() != 2 || !c.op.inputs[1].host) return "its axes are not on the host";
-  if (c.in().size() == 0 && is_integer(c.in().dtype()))
+const char* refuse_reduce(const Types& t) {
+  if (t.op.inputs.size() != 2 || !t.op.inputs[1].host) return "its axes are not on the host";
+  if (t.shape().size() == 0 && is_integer(t.dtype()))
     return "the extreme of no integers is one that sums in 64 bits do not begin with";
-  return refuse_misaligned(c);
+  return nullptr;
 }
 
 template <bool Logarithm>
@@ -109,8 +109,6 @@ void add(const char* op, Kernel k) {
   if (find_op(op)) add_kernel(op, k);
 }
 
-}  // namespace
-
 void add_row_kernels() {
   add("Sum", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kSum>>, kReduced,
               guarded_refusal<refuse_reduce>});
@@ -122,10 +120,11 @@ void add_row_kernels() {
               guarded_refusal<refuse_reduce>});
   add("Mean", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMean>>, kFloats,
                guarded_refusal<refuse_reduce>});
-  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats,
-                  guarded_refusal<refuse_misaligned>});
-  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats,
-                     guarded_refusal<refuse_misaligned>});
+  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats});
+  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats});
 }
 
+const AddsKernels added(add_row_kernels);
+
+}  // namespace
 }  // namespace holdfast::cuda

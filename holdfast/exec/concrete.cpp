@@ -103,8 +103,7 @@ const Plan& ConcreteFunction::plan() {
 bool ConcreteFunction::worth_unlocking() const {
   // A call that tapes see may have to wait for another thread that writes the gradient down, in
   // Python.
-  return made_->alone || !made_->small.load(std::memory_order_relaxed) ||
-         !context().observers.empty();
+  return made_->alone || !made_->small.load(std::memory_order_relaxed) || !context().tapes.empty();
 }
 
 Ref<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
@@ -214,7 +213,7 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
   std::optional<PatientLock<std::recursive_mutex>> alone;
   if (made_->alone) alone.emplace(made_->alone->mutex);
-  if (!context().observers.empty()) return call_recorded(inputs);
+  if (!context().tapes.empty()) return call_recorded(inputs);
   Tensors out;
   plan().run(inputs, out);
   return out;

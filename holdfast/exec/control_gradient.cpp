@@ -7,6 +7,7 @@
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/control_ops.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/raw.h"
@@ -32,7 +33,7 @@ Status run_zeros(Call& c) {
     return {};
   }
   Tensors out;
-  eager()->run(raw::zeros_like(), std::span<const Tensor>(&c.in(), 1), {}, out);
+  if (Status s = run_kernel(raw::zeros_like(), {&c.in(), 1}, {}, c.device, out); !s.ok()) return s;
   c.set_out(0, out[0]);
   return {};
 }
@@ -74,7 +75,7 @@ Node& node_behind(Grad& g, Ref<Scope>& scope) {
 void tell_tapes(const Node& node, const Tensors& in, size_t had, std::span<const Tensor> added) {
   Tensors out(had, Tensor());
   for (const Tensor& t : added) out.push_back(t);
-  for (Observer* o : context().observers) o->ran(*node.op, in, node.attrs, out);
+  for (Tape* tape : context().tapes) tape->ran(*node.op, in, node.attrs, out);
 }
 
 Tensors inputs_of(Grad& g) {

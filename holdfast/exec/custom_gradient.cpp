@@ -48,7 +48,7 @@ Tensors with_gradient(const std::string& name, const std::vector<Tensor>& inputs
   CustomCall call;
   std::vector<Variable> read;
   {
-    NoObservers unseen;
+    NoTapes unseen;
     GradientTape watcher;
     call = code();
     set_site(caller);

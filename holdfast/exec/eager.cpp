@@ -32,9 +32,8 @@ Device* first_cpu() {
   return first;
 }
 
-// The device an op runs on: where its variable lives, else the one asked for, else the accelerator
-// an operand lives on (a host number beside it follows), else that of its first operand, else the
-// default.
+}  // namespace
+
 Device* place(const OpDef& op, std::span<const Tensor> in) {
   if (op.traits.host) return first_cpu();
   Device* asked = context().device;
@@ -51,6 +50,13 @@ Device* place(const OpDef& op, std::span<const Tensor> in) {
   }
   return asked ? asked : first ? first : current_device();
 }
+
+bool lies_askew(const Tensor& t) {
+  if (t.device()->kind() == DeviceKind::kCpu || !kPlain.has(t.dtype())) return false;
+  return reinterpret_cast<uintptr_t>(t.raw()) % static_cast<uintptr_t>(size_of(t.dtype()));
+}
+
+namespace {
 
 [[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i,
                               Device* device) {
@@ -80,6 +86,16 @@ void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* de
   warn(std::move(d));
 }
 
+// A copy that begins with a whole element.
+Tensor straightened(const Tensor& t) {
+  Tensor out = empty(t.dtype(), t.shape(), t.device());
+  t.device()
+      ->copy_within(*out.rep()->buffer, static_cast<size_t>(out.rep()->offset), *t.rep()->buffer,
+                    static_cast<size_t>(t.rep()->offset), static_cast<size_t>(t.bytes()))
+      .check();
+  return out;
+}
+
 // The inputs on `device`; copies are made visible. Small host inputs stay where they are, and so do
 // numbers that a kernel takes by value.
 std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device,
@@ -88,15 +104,16 @@ std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, D
     if (!in[i].defined() || !in[i].device()) continue;
     bool on_cpu = in[i].device()->kind() == DeviceKind::kCpu, host = def_of(op, i).host;
     Device* want = host ? cpu() : device;
-    if (in[i].device() == want) continue;
+    if (in[i].device() == want && !lies_askew(in[i])) continue;
     if (on_cpu && (host || in[i].dtype() == DType::kString)) continue;
     if (on_cpu && (op.elementwise || def_of(op, i).value) && in[i].size() == 1) continue;
-    if (!host && in[i].size() > 1 && !op.traits.host && !op.traits.moves) {
+    if (in[i].device() != want && !host && in[i].size() > 1 && !op.traits.host &&
+        !op.traits.moves) {
       if (device_policy() == DevicePolicy::kExplicit) two_devices(op, in, i, device);
       if (device_policy() == DevicePolicy::kWarn) warn_copy(op, in, i, device);
     }
     if (moved.empty()) moved = Tensors(in);
-    moved[i] = copy_to(in[i], want);
+    moved[i] = in[i].device() == want ? straightened(in[i]) : copy_to(in[i], want);
   }
   return moved.empty() ? in : std::span<const Tensor>(moved);
 }
@@ -201,13 +218,15 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
 
 // The way of calls whose types came before: nothing is checked, inferred or chosen again. False,
 // and nothing is done, where these did not.
-bool run_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) try {
+bool run_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
+               OpRun* told) try {
   KnownCalls* calls = KnownCalls::of_thread();
   Device* device = place(op, in);
   Ref<const KnownCall> known = calls ? calls->find(op, in, attrs, device) : nullptr;
   if (!known) return false;
   out.resize(known->gives().dtypes.size());
   Call call(op, in, attrs, known->gives(), device, out);
+  if (told) told->kernel = known->chosen().kernel.name;
   if (Status s = known->chosen().run(call); !s.ok()) raise_from(s, op, in);
   stamp(op, in, out);
   return true;
@@ -247,60 +266,55 @@ void refuse_variable_of_graph(const OpDef& op, const Tensor& t) {
   raise(std::move(d));
 }
 
+// Runs `op` on `device`, or on the CPU where the device can't.
+void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
+            Tensors& out, OpRun* told);
+
+// What a device cannot do, the CPU does; the results go where the program expects them.
+void run_instead(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
+                 Device* device, const std::string& refusals, OpRun* told) {
+  if (device_policy() != DevicePolicy::kSilent) warn_fallback(op, in, device, refusals);
+  Tensors host;
+  for (const Tensor& t : in) host.push_back(t.defined() && t.device() ? copy_to(t, cpu()) : t);
+  VariablesOnHost variables(in);
+  DeviceScope scope(cpu());
+  run_on(cpu(), op, host, attrs, out, told);
+  variables.restore();
+  for (Tensor& t : out)
+    if (t.defined() && t.device()) t = copy_to(t, device);
+}
+
+void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
+            Tensors& out, OpRun* told) {
+  Tensors moved;
+  in = gather_on(op, in, device, moved);
+  Infer infer(op, in, attrs);
+  op.infer(infer);
+  out.resize(infer.dtypes.size());
+  Call call(op, in, attrs, infer, device, out);
+  std::string refusals;
+  Chosen chosen = choose_kernel(call.types(), refusals);
+  if (!chosen && device->kind() != DeviceKind::kCpu)
+    return run_instead(op, in, attrs, out, device, refusals, told);
+  if (!chosen) no_kernel(op, in, device, refusals);
+  if (told) {
+    told->device = device;
+    told->kernel = chosen.kernel.name;
+  }
+  if (KnownCalls* calls = op.prepares ? KnownCalls::of_thread() : nullptr)
+    calls->keep(KnownCall::of(op, in, attrs, infer, device, chosen));
+  if (Status s = chosen.run(call); !s.ok()) raise_from(s, op, in);
+  stamp(op, in, out);
+}
+
 class Eager final : public Interpreter {
  public:
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
-    if (op.plain && run_plain(op, in, out)) return;
-    if (op.prepares && run_known(op, in, attrs, out)) return;
-    Tensors read;
-    for (const Tensor& t : in) {
-      if (t.defined() && t.is_symbolic()) {
-        in = values_of(op, in, read);
-        break;
-      }
-      if (t.defined() && t.dtype() == DType::kResource) refuse_variable_of_graph(op, t);
+    if (detail::observed()) [[unlikely]] {
+      OpRun told{.op = op, .inputs = in, .attrs = attrs, .where = here(), .device = place(op, in)};
+      return detail::tell(told, out, [&] { run_eagerly(op, in, attrs, out, &told); });
     }
-    try {
-      if (!plainly_fits(op, in)) check_signature(op, in);
-      run_on(place(op, in), op, in, attrs, out);
-    } catch (Error& e) {
-      e.name_op(op.name);  // memory and attributes fail without knowing for whom
-      throw;
-    }
-  }
-
- private:
-  void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
-              Tensors& out) {
-    Tensors moved;
-    in = gather_on(op, in, device, moved);
-    Infer infer(op, in, attrs);
-    op.infer(infer);
-    out.resize(infer.dtypes.size());
-    Call call(op, in, attrs, infer, device, out);
-    std::string refusals;
-    Chosen chosen = choose_kernel(op, device->kind(), call, refusals);
-    if (!chosen && device->kind() != DeviceKind::kCpu)
-      return on_cpu(op, in, attrs, out, device, refusals);
-    if (!chosen) no_kernel(op, in, device, refusals);
-    if (KnownCalls* calls = op.prepares ? KnownCalls::of_thread() : nullptr)
-      calls->keep(KnownCall::of(op, in, attrs, infer, device, chosen));
-    if (Status s = chosen.run(call); !s.ok()) raise_from(s, op, in);
-    stamp(op, in, out);
-  }
-
-  // What a device cannot do, the CPU does; the results go where the program expects them.
-  void on_cpu(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
-              Device* device, const std::string& refusals) {
-    if (device_policy() != DevicePolicy::kSilent) warn_fallback(op, in, device, refusals);
-    Tensors host;
-    for (const Tensor& t : in) host.push_back(t.defined() && t.device() ? copy_to(t, cpu()) : t);
-    VariablesOnHost variables(in);
-    DeviceScope scope(cpu());
-    run_on(cpu(), op, host, attrs, out);
-    variables.restore();
-    for (Tensor& t : out)
-      if (t.defined() && t.device()) t = copy_to(t, device);
+    run_eagerly(op, in, attrs, out, nullptr);
   }
 };
 
@@ -311,4 +325,29 @@ const bool registered = [] {
 }();
 
 }  // namespace
+
+void run_eagerly(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
+                 OpRun* told) {
+  if (op.plain && run_plain(op, in, out)) {
+    if (told) told->kernel = "loop";
+    return;
+  }
+  if (op.prepares && run_known(op, in, attrs, out, told)) return;
+  Tensors read;
+  for (const Tensor& t : in) {
+    if (t.defined() && t.is_symbolic()) {
+      in = values_of(op, in, read);
+      break;
+    }
+    if (t.defined() && t.dtype() == DType::kResource) refuse_variable_of_graph(op, t);
+  }
+  try {
+    if (!plainly_fits(op, in)) check_signature(op, in);
+    run_on(place(op, in), op, in, attrs, out, told);
+  } catch (Error& e) {
+    e.name_op(op.name);  // memory and attributes fail without knowing for whom
+    throw;
+  }
+}
+
 }  // namespace holdfast

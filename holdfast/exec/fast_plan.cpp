@@ -318,7 +318,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   bool plainly = !timed && !watching;
   size_t at_a_time = plan_.steps_at_a_time();
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
-    if (plainly && reads_[k] && read(k, slots)) {
+    if (plainly && reads_[k] && !detail::observed() && read(k, slots)) {
       if ((k + 1) % at_a_time == 0) check_interrupt();
       continue;
     }

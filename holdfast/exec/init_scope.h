@@ -18,7 +18,7 @@ class HOLDFAST_API Lifted {
  private:
   Interpreter* interpreter_;
   Where lifted_;
-  NoObservers unseen_;
+  NoTapes unseen_;
 };
 
 /// Leaves whatever is being traced: ops run at once, and once only. In a graph that is written by

@@ -5,25 +5,6 @@
 
 namespace holdfast {
 
-Chosen choose_kernel(const OpDef& op, DeviceKind kind, const Call& call, std::string& refusals) {
-  DType d = call.inputs() && call.has(0) ? call.in(0).dtype()
-            : call.outputs()             ? call.out_dtype(0)
-                                         : DType::kResource;
-  for (const Kernel& k : op.kernels) {
-    if (k.device != kind) continue;
-    bool takes = k.dtypes.has(d) || d == DType::kResource || d == DType::kVariant;
-    const char* reason = takes ? (k.refuse ? k.refuse(call) : nullptr) : "dtype";
-    if (!reason && !k.prepare) return {k, {}};
-    if (!reason) {
-      Preparation made = k.prepare(call.types());
-      if (made.ready) return {k, std::move(made.ready)};
-      reason = made.refusal;
-    }
-    refusals += cat(refusals.empty() ? "" : "; ", k.name, ": ", reason);
-  }
-  return {};
-}
-
 void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
   auto d = about_call(s.code(), op, in, s.headline());
   d.why = s.why();

@@ -66,7 +66,7 @@ bool hash_call(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, 
   for (const Tensor& t : in) {
     if (!t.defined() || !t.rep()->buffer || !kPlain.has(t.dtype())) return false;
     // What lies elsewhere is copied before the kernel runs, with the warnings that go with it.
-    if (t.device() != device) return false;
+    if (t.device() != device || lies_askew(t)) return false;
     hash(static_cast<uint64_t>(t.dtype()));
     for (int64_t d : t.shape()) hash(static_cast<uint64_t>(d));
   }

@@ -148,6 +148,48 @@ void look_at(const Node& n, std::span<const Tensor> in) {
   }
 }
 
+Device* place_step(const Node& n, std::span<const Tensor> in) {
+  DeviceScope there(n.device);
+  return place(*n.op, in);
+}
+
+// The step's node on operands that are there; see `Plan::run_step`.
+void run_on_inputs(const Step& s, std::span<const Tensor> in, Tensors& out, const Chosen* bound,
+                   Chosen& fresh, std::string* refusals, OpRun* told) {
+  const Node& n = *s.node;
+  const OpDef& op = *n.op;
+  if (!s.device || !s.types) {
+    DeviceScope there(n.device);
+    try {
+      run_eagerly(op, in, n.attrs, out, told);
+    } catch (Error& e) {
+      at_run_time(e);
+    }
+    check_all(n, in, out);
+    if (s.device) bring_here(out);
+    return;
+  }
+  if (!s.fixed) look_at(n, in);
+  out.resize(s.types->dtypes.size());
+  Call call(op, in, n.attrs, *s.types, cpu(), out);
+  std::string reasons;
+  try {
+    if (!bound) {
+      fresh = choose_kernel(call.types(), reasons);
+      if (!fresh) no_kernel(op, in, cpu(), reasons);
+      bound = &fresh;
+    }
+    if (refusals) *refusals = reasons;
+    if (told) told->kernel = bound->kernel.name;
+    if (Status st = bound->run(call); !st.ok()) raise_from(st, op, in);
+  } catch (Error& e) {
+    e.name_op(op.name);  // memory and attributes fail without knowing for whom
+    throw;
+  }
+  stamp(op, in, out);
+  bring_here(out);
+}
+
 }  // namespace
 
 Plan::Plan() = default;
@@ -267,34 +309,16 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   }
   set_site(n.where);
   DrawingFrom node(n);
-  if (s.device && s.types) {
-    if (!s.fixed) look_at(n, in);
-    out.resize(s.types->dtypes.size());
-    Call call(op, in, n.attrs, *s.types, cpu(), out);
-    std::string reasons;
-    try {
-      if (!bound) {
-        fresh = choose_kernel(op, DeviceKind::kCpu, call, reasons);
-        if (!fresh) no_kernel(op, in, cpu(), reasons);
-        bound = &fresh;
-      }
-      if (refusals) *refusals = reasons;
-      if (Status st = bound->run(call); !st.ok()) raise_from(st, op, in);
-    } catch (Error& e) {
-      e.name_op(op.name);  // memory and attributes fail without knowing for whom
-      throw;
-    }
-    stamp(op, in, out);
-    bring_here(out);
+  if (detail::observed()) [[unlikely]] {
+    OpRun told{.op = op,
+               .inputs = in,
+               .attrs = n.attrs,
+               .where = n.where,
+               .device = s.device ? s.device : place_step(n, in),
+               .step = &s};
+    detail::tell(told, out, [&] { run_on_inputs(s, in, out, bound, fresh, refusals, &told); });
   } else {
-    DeviceScope there(n.device);
-    try {
-      eager()->run(op, in, n.attrs, out);
-    } catch (Error& e) {
-      at_run_time(e);
-    }
-    check_all(n, in, out);
-    if (s.device) bring_here(out);
+    run_on_inputs(s, in, out, bound, fresh, refusals, nullptr);
   }
   if (&op != &fused_op()) return;
   const Expr& e = expr_of(n.attrs);

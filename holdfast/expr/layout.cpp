@@ -16,10 +16,10 @@ bool is_one_row(const Shape& s, const Shape& domain, int64_t row) {
   return true;
 }
 
-Access access_of(const Expr& e, const Expr::Value& v, std::span<const Tensor> in,
+Access access_of(const Expr& e, const Expr::Value& v, std::span<const Shape* const> in,
                  const Shape& domain) {
   if (v.input < 0) return Access::kValue;
-  const Shape& s = in[static_cast<size_t>(v.input)].shape();
+  const Shape& s = *in[static_cast<size_t>(v.input)];
   if (v.per_row) return s.size() == 1 ? Access::kOne : Access::kDense;
   if (s == domain) return Access::kDense;
   if (s.size() == 1) return Access::kOne;
@@ -63,7 +63,7 @@ std::vector<int> loads_of(const Expr& e) {
   return out;
 }
 
-Layout layout_of(const Expr& e, std::span<const int> loads, std::span<const Tensor> in,
+Layout layout_of(const Expr& e, std::span<const int> loads, std::span<const Shape* const> in,
                  const Shape& domain) {
   Layout l;
   InlineVector<const Shape*, 4> strided;
@@ -71,7 +71,7 @@ Layout layout_of(const Expr& e, std::span<const int> loads, std::span<const Tens
     const Expr::Value& value = e.values()[static_cast<size_t>(v)];
     l.access.push_back(access_of(e, value, in, domain));
     if (l.access.back() == Access::kStrided)
-      strided.push_back(&in[static_cast<size_t>(value.input)].shape());
+      strided.push_back(in[static_cast<size_t>(value.input)]);
   }
   if (!strided.empty()) add_axes(l, strided, domain);
   return l;

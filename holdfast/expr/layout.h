@@ -25,9 +25,9 @@ struct Layout {
   InlineVector<Dims, 4> strides;   // by those axes, of each strided load
 };
 
-/// The layout of `loads` over `domain`, to which the inputs broadcast. Axes are joined where no
-/// strided load tells them apart.
-HOLDFAST_API Layout layout_of(const Expr&, std::span<const int> loads, std::span<const Tensor> in,
-                              const Shape& domain);
+/// The layout of `loads` over `domain`, to which inputs of shapes `in` broadcast. Axes are joined
+/// where no strided load tells them apart.
+HOLDFAST_API Layout layout_of(const Expr&, std::span<const int> loads,
+                              std::span<const Shape* const> in, const Shape& domain);
 
 }  // namespace holdfast

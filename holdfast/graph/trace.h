@@ -119,7 +119,7 @@ class HOLDFAST_API Tracing {
   Interpreter* was_;
   random::GraphSeeds* seeds_;
   Where lifted_;
-  std::optional<NoObservers> unseen_;
+  std::optional<NoTapes> unseen_;
 };
 
 /// Names what one call makes: its result `name`, whatever it takes on the way `name/...`. Does

@@ -17,7 +17,7 @@ Tensor order_of(int64_t first, int64_t last, bool shuffled) {
   std::vector<int64_t> rows(static_cast<size_t>(last - first));
   std::iota(rows.begin(), rows.end(), first);
   InterpreterScope eagerly(nullptr);
-  NoObservers unseen;
+  NoTapes unseen;
   Tensor order = Tensor::of<int64_t>(rows, Shape{last - first});
   return shuffled ? random::shuffle(order) : order;
 }
@@ -85,7 +85,7 @@ Ref<BatchSource> array_source(const Nested& x, const Nested& y, const Nested& we
              "each example has its own target and weight");
       rows = t.dim(0);
       InterpreterScope eagerly(nullptr);
-      NoObservers unseen;
+      NoTapes unseen;
       return t.dtype() == DType::kFloat64 ? cast(t, float32) : t;
     });
   if (rows < 1) fail(Code::E1102, "`x` has no examples");

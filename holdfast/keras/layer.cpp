@@ -317,7 +317,7 @@ Variable Layer::add_weight(const WeightOptions& o) {
   Ref<Initializer> make = o.initializer.function;
   if (!make) make = initializer(is_floating(dtype) ? "glorot_uniform" : "zeros");
   InterpreterScope eagerly(nullptr);
-  NoObservers unseen;
+  NoTapes unseen;
   Tensor first = (*make)(o.shape, dtype);
   if (first.dtype() != dtype || !(first.shape() == o.shape))
     fail(Code::E1102,

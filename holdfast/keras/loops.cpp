@@ -107,7 +107,7 @@ Tensor weights_by_class(const Tensor& y, const ClassWeights& weights) {
   int64_t rows = y.dim(0), wide = y.size() / std::max<int64_t>(1, rows);
   int64_t classes = y.rank() > 1 ? y.dim(y.rank() - 1) : 1;  // of one-hot targets
   InterpreterScope eagerly(nullptr);
-  NoObservers unseen;
+  NoTapes unseen;
   std::vector<float> targets = cast(y, float32).to_vector<float>();
   std::vector<float> out(static_cast<size_t>(rows), 1.0f);
   for (int64_t i = 0; i < rows; ++i) {

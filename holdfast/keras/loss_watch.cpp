@@ -107,7 +107,7 @@ struct Bad {
 };
 
 // Looks at what each op gives.
-class Looking final : public Observer {
+class Looking final : public Tape {
  public:
   void ran(const OpDef& op, std::span<const Tensor> in, const Attrs&,
            std::span<const Tensor> out) override {
@@ -152,12 +152,12 @@ class Looking final : public Observer {
   std::unordered_map<uint64_t, Bad> infinite_;
 };
 
-// Observers of this thread, and this one.
-class Observing {
+// The tapes of this thread, and this one.
+class Taping {
  public:
-  explicit Observing(Observer& o) { context().observers.push_back(&o); }
-  ~Observing() { context().observers.pop_back(); }
-  Observing(const Observing&) = delete;
+  explicit Taping(Tape& t) { context().tapes.push_back(&t); }
+  ~Taping() { context().tapes.pop_back(); }
+  Taping(const Taping&) = delete;
 };
 
 std::string way_out(std::string_view op) {
@@ -248,7 +248,7 @@ void LossWatch::look(const Tensor& loss, const std::vector<Variable>& weights) {
   if (current_device() != cpu() || !is_floating(loss.dtype())) return;
   weights_ = weights;
   Tensors none;
-  NoObservers unseen;
+  NoTapes unseen;
   apply(*find_op("WatchLoss"), Tensors{loss}, Attrs{Arg(Ref<RefCounted>(this))}, none);
 }
 
@@ -302,8 +302,8 @@ void report_not_finite(ModelLayer& model, const Nested& batch, const LossWatch& 
   std::string failed;
   {
     InterpreterScope eagerly(nullptr);
-    NoObservers alone;
-    Observing looking(looked);
+    NoTapes alone;
+    Taping looking(looked);
     StepScope step(false);
     try {
       Range r = range_of(training_loss(model, batch));

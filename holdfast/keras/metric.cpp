@@ -95,7 +95,7 @@ Variable Metric::add_variable(const Shape& shape, const InitializerOption& make,
                               const std::string& name, DType wanted) {
   name_it();
   InterpreterScope eagerly(nullptr);
-  NoObservers unseen;
+  NoTapes unseen;
   DType of = wanted == DType::kInvalid ? dtype() : wanted;
   NameScope scope(scope_name());
   Variable made((*make)(shape, of), {.trainable = false, .name = name, .dtype = of});

@@ -207,7 +207,7 @@ std::string Optimizer::plain_name(const Variable& v) {
 Variable Optimizer::make_variable(const std::string& name, const Tensor& first) {
   name_it();
   InterpreterScope eagerly(nullptr);
-  NoObservers unseen;
+  NoTapes unseen;
   NameScope scope(scope_name());
   Variable made(first, {.trainable = false, .name = name});
   hold(made);
@@ -347,7 +347,7 @@ void Optimizer::apply(const std::vector<Gradient>& gradients,
                           variables.size(), " variables"));
   if (gradients.empty()) return;
   build(variables);
-  NoObservers unseen;  // steps are no part of what tapes record
+  NoTapes unseen;  // steps are no part of what tapes record
   std::vector<Gradient> given;
   std::vector<Variable> moved;
   for (size_t i = 0; i < gradients.size(); ++i) {

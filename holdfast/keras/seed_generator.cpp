@@ -15,7 +15,7 @@ const Variable& SeedGenerator::state() {
   std::lock_guard lock(mutex_);
   if (state_.defined()) return state_;
   InterpreterScope eagerly(nullptr);  // once, also if it is wanted first while a function is traced
-  NoObservers unseen;
+  NoTapes unseen;
   NameScope whole(unique_layer_name("seed_generator") + "/");
   int64_t start = seed_ ? *seed_
                         : random::uniform({}, {.minval = 1, .maxval = 1000000000, .dtype = int64})

@@ -138,8 +138,8 @@ InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().in
 }
 InterpreterScope::~InterpreterScope() { context().interpreter = was_; }
 
-NoObservers::NoObservers() { std::swap(were_, context().observers); }
-NoObservers::~NoObservers() { std::swap(were_, context().observers); }
+NoTapes::NoTapes() { std::swap(were_, context().tapes); }
+NoTapes::~NoTapes() { std::swap(were_, context().tapes); }
 
 Context& context() {
   static thread_local Context c = [] {
@@ -195,7 +195,7 @@ void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tens
       break;
     }
   who->run(op, in, attrs, out);
-  for (Observer* o : c.observers) o->ran(op, in, attrs, out);
+  for (Tape* tape : c.tapes) tape->ran(op, in, attrs, out);
 }
 
 }  // namespace holdfast

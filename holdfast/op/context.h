@@ -40,17 +40,18 @@ class HOLDFAST_API Interpreter {
 HOLDFAST_API void went_by_numbers(const Tensor& t);
 HOLDFAST_API void went_by_sizes(const Tensor& t);
 
-/// Sees each op after it ran: tape, profiler, debugger.
-class HOLDFAST_API Observer {
+/// Remembers ops of its thread by their values, run or written down: what gradients are made of.
+/// Who wants to know when ops begin and end, on any thread, is an Observer (op/observer.h).
+class HOLDFAST_API Tape {
  public:
-  virtual ~Observer() = default;
+  virtual ~Tape() = default;
   virtual void ran(const OpDef&, std::span<const Tensor> in, const Attrs&,
                    std::span<const Tensor> out) = 0;
 };
 
 struct Context {
   Interpreter* interpreter = nullptr;  // who runs ops whose operands all have values; null: eager
-  InlineVector<Observer*, 4> observers;
+  InlineVector<Tape*, 4> tapes;
   Device* device = nullptr;  // null: the default, the first GPU or else the CPU
   Where placed = nullptr;    // the line that chose it
   Where lifted = nullptr;    // the line that left the trace for code that runs once
@@ -69,15 +70,15 @@ class HOLDFAST_API InterpreterScope {
   Interpreter* was_;
 };
 
-/// No tape or profiler sees ops while it lives: they see the whole as one.
-class HOLDFAST_API NoObservers {
+/// No tape sees ops while it lives: they see the whole as one.
+class HOLDFAST_API NoTapes {
  public:
-  NoObservers();
-  ~NoObservers();
-  NoObservers(const NoObservers&) = delete;
+  NoTapes();
+  ~NoTapes();
+  NoTapes(const NoTapes&) = delete;
 
  private:
-  InlineVector<Observer*, 4> were_;
+  InlineVector<Tape*, 4> were_;
 };
 
 /// This thread's.

@@ -42,7 +42,7 @@ Status run(Call& c) {
   for (int i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
   Tensors out;
   {
-    NoObservers alone;
+    NoTapes alone;
     InterpreterScope values(nullptr);
     out = code.body(in);
   }

@@ -6,6 +6,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/scope.h"
+#include "holdfast/tensor/variable_state.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -92,6 +93,18 @@ std::optional<Dims> Infer::sizes(int i) const {
 }
 
 Dims Call::ints(int i) const { return read_ints(in(i)); }
+
+bool Types::on_host(int i) const {
+  const Device* lives = inputs_[static_cast<size_t>(i)].device();
+  return lives && lives != device && lives->kind() == DeviceKind::kCpu;
+}
+std::pair<DType, Shape> Types::variable(int i) const {
+  VariableState* v = variable_state(inputs_[static_cast<size_t>(i)]);
+  return v->update([&](const Tensor& now) {
+    return now.defined() ? std::pair(now.dtype(), now.shape())
+                         : std::pair(v->dtype, Shape::unknown());
+  });
+}
 Grad::Grad(const OpDef& of, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
            const Attrs& attrs, std::span<const Tensor> upstream, uint32_t wanted)
     : op(of),

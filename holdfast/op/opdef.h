@@ -142,9 +142,9 @@ class HOLDFAST_API Call {
   Tensors& outputs_;
 };
 
-/// What a kernel is prepared by: dtypes, shapes, attributes and device of a call, and never an
-/// address, so that what follows from it holds for every call of these types.
-class Types {
+/// What a kernel is chosen and prepared by: dtypes, shapes, attributes and devices of a call, and
+/// never an address, so that what follows from it holds for every call of these types.
+class HOLDFAST_API Types {
  public:
   Types(const OpDef& of, std::span<const Tensor> inputs, const Attrs& attrs, const Infer& inferred,
         Device* on)
@@ -154,6 +154,10 @@ class Types {
   bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)].defined(); }
   DType dtype(int i = 0) const { return inputs_[static_cast<size_t>(i)].dtype(); }
   const Shape& shape(int i = 0) const { return inputs_[static_cast<size_t>(i)].shape(); }
+  /// Whether input `i` is a number that stayed on the host though the call runs elsewhere.
+  bool on_host(int i) const;
+  /// Dtype and shape that the variable behind input `i` has now; no rank where it has no value.
+  std::pair<DType, Shape> variable(int i) const;
   template <class A>
   A attrs() const {
     return attrs_of<A>(op, attrs_);
@@ -189,7 +193,7 @@ struct Preparation {
 
 using InferFn = void (*)(Infer&);
 using KernelFn = Status (*)(Call&);
-using RefuseFn = const char* (*)(const Call&);  // null: accepted; else the reason
+using RefuseFn = const char* (*)(const Types&);  // null: accepted; else the reason
 using PrepareFn = Preparation (*)(const Types&);
 using PreparedFn = Status (*)(Call&, const Prepared&);
 using GradFn = Tensors (*)(Grad&);

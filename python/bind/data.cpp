@@ -482,7 +482,7 @@ void bind_data(nb::module_& m) {
     return run([&] {
       mark();
       InterpreterScope eagerly(nullptr);
-      NoObservers unseen;
+      NoTapes unseen;
       return data::begin_loop(data::Iterator(Ref<IteratorObject>(&iterator_of(iterator.ptr()))));
     });
   });

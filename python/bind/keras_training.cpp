@@ -482,7 +482,7 @@ void bind_keras_training(nb::module_& m) {
         return run([&] {
           mark();
           InterpreterScope eagerly(nullptr);
-          NoObservers unseen;
+          NoTapes unseen;
           keras::InitializerOption first;
           first.set(live_config(initializer.ptr(), "`initializer`"), "`initializer`");
           DType of = dtype.is_none() ? keras::floatx() : dtype_of_object(dtype.ptr());

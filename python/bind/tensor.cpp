@@ -30,7 +30,7 @@ PyObject* wrap(Tensor t) {
 
 Tensor read(PyObject* o, const char* what) {
   Tensor t = tensor_of(o);
-  if (!context().observers.empty() && std::string_view(what) != "len") {
+  if (!context().tapes.empty() && std::string_view(what) != "len") {
     // A tape wants to know where its path ends.
     mark();
     GradientTape::taken(t);

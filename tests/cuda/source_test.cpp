@@ -128,7 +128,9 @@ void random_lists(uint64_t count) {
     RandomList list = ListMaker(seed, seed % 2, false, ops).make();
     if (refuse_list(*list.expr)) continue;
     std::vector<int> loads = loads_of(*list.expr);
-    Layout l = layout_of(*list.expr, loads, {list.in.data(), list.in.size()}, list.domain);
+    std::vector<const Shape*> shapes;
+    for (const Tensor& t : list.in) shapes.push_back(&t.shape());
+    Layout l = layout_of(*list.expr, loads, shapes, list.domain);
     Spec s;
     s.access = l.access;
     s.axes = static_cast<int>(l.sizes.size());

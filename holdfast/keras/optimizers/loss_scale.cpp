@@ -74,7 +74,7 @@ std::vector<Variable> LossScaleOptimizerObject::variables() const {
 void LossScaleOptimizerObject::apply(const std::vector<Gradient>& gradients,
                                      const std::vector<Variable>& variables) {
   build(variables);
-  NoObservers unseen;
+  NoTapes unseen;
   std::vector<Tensor> finite;
   for (const Gradient& g : gradients)
     if (!g.none()) finite.push_back(reduce_all(is_finite(values(g))));

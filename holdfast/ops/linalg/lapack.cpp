@@ -43,12 +43,12 @@ Status each_matrix(int64_t count, int64_t side, Each f, void* env) {
   return failure;
 }
 
-const char* missing(const Call& c) {
+const char* missing(const Types& t) {
 #ifndef HOLDFAST_OPENBLAS
   return "built without OpenBLAS, whose LAPACK this needs";
 #endif
-  for (int i = 0; i < c.inputs(); ++i)
-    for (int64_t d : c.in(i).shape())
+  for (int i = 0; i < t.inputs(); ++i)
+    for (int64_t d : t.shape(i))
       if (d > 1 << 24) return "LAPACK counts in 32 bits";
   return nullptr;
 }

@@ -112,7 +112,7 @@ inline bool is_short(const Tensor& t) {
 }
 
 /// For `Builder::kernel`: why LAPACK cannot run here, or null.
-const char* missing(const Call&);
+const char* missing(const Types&);
 
 /// Refuses input `i` unless its last two axes are equal; answers their size, -1 where it is
 /// unknown.

@@ -99,10 +99,10 @@ static const Op lstsq_op =
         .infer(infer_lstsq)
         .kernel(
             "lapack", run_lstsq, kAll,
-            +[](const Call& c) -> const char* {
-              return c.attrs<LeastSquaresAttrs>().fast()
+            +[](const Types& t) -> const char* {
+              return t.attrs<LeastSquaresAttrs>().fast()
                          ? "fast=True is written with other ops, in `linalg.lstsq`"
-                         : lapack::missing(c);
+                         : lapack::missing(t);
             })
         .gradient(+[](Grad&) -> Tensors {
           fail(Code::E1105, "MatrixSolveLs has no gradient where fast is False");

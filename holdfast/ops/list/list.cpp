@@ -5,6 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -199,9 +200,10 @@ Status run_split_like(Call& c) {
   return {};
 }
 
-Status run_add(Call& c) {
-  auto items = items_to_change(c.in());
-  const auto& more = list_value(c.in(1)).items;
+// Element by element; lists in lists likewise.
+Status add_lists(const Call& c, const Tensor& a, const Tensor& b, Tensor& out) {
+  auto items = items_to_change(a);
+  const auto& more = list_value(b).items;
   if (more.size() > items.size()) items.resize(more.size());
   static const OpDef& add = *find_op("AddV2");
   for (size_t i = 0; i < more.size(); ++i) {
@@ -214,16 +216,23 @@ Status run_add(Call& c) {
       return {items[i].dtype() != more[i].dtype() ? Code::E1101 : Code::E1102,
               cat(c.op.name, ": element ", i, " is ", type_text(items[i]), " in one list and ",
                   type_text(more[i]), " in the other")};
-    Tensors out;
     Tensor both[2] = {items[i], more[i]};
-    if (items[i].dtype() == DType::kVariant)
-      out = {list_add(both[0], both[1])};
-    else
-      eager()->run(add, both, {}, out);
-    items[i] = out[0];
+    Tensors sum(1, Tensor());
+    Status s = items[i].dtype() == DType::kVariant
+                   ? add_lists(c, both[0], both[1], sum[0])
+                   : run_kernel(add, both, {}, items[i].device(), sum);
+    if (!s.ok()) return s;
+    items[i] = sum[0];
   }
-  c.set_out(0, make_list(std::move(items)));
+  out = make_list(std::move(items));
   return {};
+}
+
+Status run_add(Call& c) {
+  Tensor sum;
+  Status s = add_lists(c, c.in(), c.in(1), sum);
+  if (s.ok()) c.set_out(0, sum);
+  return s;
 }
 
 Status run_zeros(Call& c) {
@@ -486,8 +495,11 @@ Status join_elements(Call& c, const ElementType& type, std::span<const Tensor> i
       return {Code::E1102, cat(c.op.name, " of scalars"), "elements are joined along an axis"};
   Tensors out;
   if (along_first) all.insert(0, Tensor::scalar(0));
-  eager()->run(*find_op(along_first ? "ConcatV2" : "Pack"), all,
-               along_first ? Attrs{} : Attrs{Arg(0)}, out);
+  Device* beside = context().device ? c.device : items[0].device();
+  const OpDef& joins = *find_op(along_first ? "ConcatV2" : "Pack");
+  if (Status s = run_kernel(joins, all, along_first ? Attrs{} : Attrs{Arg(0)}, beside, out);
+      !s.ok())
+    return s;
   c.set_out(0, out[0]);
   return {};
 }

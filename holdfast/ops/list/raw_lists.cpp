@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/list/elements.h"
@@ -118,7 +119,7 @@ Status scatter(Call& c, std::vector<Tensor> items, const Tensor& value, const Di
                     ", and what is added to it ", type_text(one))};
       Tensor both[2] = {item, one};
       Tensors sum;
-      eager()->run(add, both, {}, sum);
+      if (Status s = run_kernel(add, both, {}, item.device(), sum); !s.ok()) return s;
       one = sum[0];
     }
     item = one;

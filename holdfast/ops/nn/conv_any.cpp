@@ -1,6 +1,7 @@
 // The raw op over two or three axes, as many as the filter has: Conv2D or Conv3D over a batch that
 // may have several axes.
 #include "holdfast/base/text.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/nn/conv_raw.h"
 #include "holdfast/ops/nn/conv_shape.h"
@@ -76,7 +77,8 @@ Status run_any(Call& c) {
   auto any = c.attrs<AnyConvAttrs>();
   Tensor in[2] = {view_of(c.in(0), flat(c.in(0).shape(), any.batch_dims())), c.in(1)};
   Tensors out;
-  eager()->run((axes == 3 ? kConv3D : kConv2D).forward->def(), in, plain_attrs(any, axes), out);
+  const OpDef& plain = (axes == 3 ? kConv3D : kConv2D).forward->def();
+  if (Status s = run_kernel(plain, in, plain_attrs(any, axes), c.device, out); !s.ok()) return s;
   c.set_out(0, view_of(out[0], c.out_shape()));
   return {};
 }

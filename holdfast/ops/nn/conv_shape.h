@@ -60,7 +60,7 @@ Builder& conv_kernels(Builder& b) {
   if constexpr (P == Pass::kInput)
     b.kernel(
         "few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
-        +[](const Call& c) { return refuse_few_channels(c.types(), P, Depthwise); });
+        +[](const Types& t) { return refuse_few_channels(t, P, Depthwise); });
   b.kernel(
       "onednn", +[](const Types& t) { return prepare_onednn(t, P, Depthwise); },
       +[](Call& c, const Prepared& p) { return run_onednn(c, p, Depthwise); });

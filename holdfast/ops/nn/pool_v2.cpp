@@ -1,6 +1,7 @@
 // Max pools whose window comes as tensors, so that a step can choose it. Each is the plain op once
 // the numbers are there.
 #include "holdfast/base/text.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/ops/nn/pool_raw.h"
 #include "holdfast/ops/nn/pool_shape.h"
 
@@ -49,7 +50,7 @@ Status run_as(const Op& op, Call& c, int images) {
   for (int i = 0; i < images; ++i) in.push_back(c.in(i));
   Attrs attrs{Ints(strides.begin(), strides.end()), a.padding.arg(), a.data_format.arg(),
               Ints(ksize.begin(), ksize.end()), Ints()};
-  eager()->run(op.def(), in, attrs, out);
+  if (Status s = run_kernel(op.def(), in, attrs, c.device, out); !s.ok()) return s;
   c.set_out(0, out[0]);
   return {};
 }

@@ -1,6 +1,7 @@
 // Adding to a variable, in place where nobody else looks at its value.
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/state/held.h"
@@ -41,8 +42,8 @@ Status update(Call& c, const OpDef& op) {
       return {};
     }
     Tensors out;
-    eager()->run(op, both, {}, out);
-    now = copy_to(out[0], now.device());
+    if (Status s = run_kernel(op, both, {}, now.device(), out); !s.ok()) return s;
+    now = out[0];
     return {};
   });
 }

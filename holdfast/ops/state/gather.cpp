@@ -1,5 +1,6 @@
 // Parts of a variable, read without a copy of the whole.
 #include "holdfast/base/text.h"
+#include "holdfast/op/kernel.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/array.h"
@@ -55,7 +56,7 @@ Status run_rows(Call& c) {
   if (!now.defined()) return no_value(*variable_state(c.in()));
   Tensor in[3] = {now, c.in(1), Tensor::scalar(batch, int32)};
   Tensors out;
-  eager()->run(gather, in, Attrs{batch}, out);
+  if (Status s = run_kernel(gather, in, Attrs{batch}, now.device(), out); !s.ok()) return s;
   c.set_out(0, out[0]);
   return {};
 }
@@ -96,7 +97,8 @@ Status run_nd(Call& c) {
   if (!now.defined()) return no_value(*variable_state(c.in()));
   Tensor in[2] = {now, c.in(1)};
   Tensors out;
-  eager()->run(gather, in, Attrs{Arg(std::string())}, out);
+  if (Status s = run_kernel(gather, in, Attrs{Arg(std::string())}, now.device(), out); !s.ok())
+    return s;
   c.set_out(0, out[0]);
   return {};
 }

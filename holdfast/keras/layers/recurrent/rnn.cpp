@@ -98,7 +98,7 @@ void RNNLayer::build_all(const std::vector<Shape>& inputs) {
          "batch",
          {manual_fix("say the batch size in the Input: `batch_size`, or `batch_shape`")});
   InterpreterScope eagerly(nullptr);
-  NoObservers unseen;
+  NoTapes unseen;
   NameScope scope(scope_name());
   for (const Tensor& t :
        initial_state_of(*repeats_.cell, Tensor::scalar(static_cast<int32_t>(s[0]))).leaves())
