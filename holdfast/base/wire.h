@@ -57,47 +57,63 @@ struct WireField {
   std::string_view bytes;  // of 2
 };
 
-/// A message that is being read: `for (WireField f; in.next(f);)`, then `in.good()`.
+/// A message that is being read: `for (WireField f; in.next(f);)`, then `in.good()`. What is no
+/// message ends early: lengths beyond the end, numbers of more than 64 bits, kinds that nobody
+/// writes any more.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : left_(bytes) {}
   /// The next field; false at the end, and where the bytes are no message.
   bool next(WireField& f) {
-    if (left_.empty() || !good_) return false;
-    uint64_t key = varint();
-    f = {static_cast<int>(key >> 3 & 0x1fffffff), static_cast<int>(key & 7), 0, {}};
-    if (f.kind == 0) f.value = varint();
-    if (f.kind == 1) f.value = fixed(8);
-    if (f.kind == 5) f.value = fixed(4);
-    if (f.kind == 2) f.bytes = take(varint());
-    good_ = good_ && f.number > 0 && (f.kind < 3 || f.kind == 5);
-    return good_;
+    uint64_t key;
+    if (!number(key)) return false;
+    if (key >> 3 == 0 || key >> 3 > 0x1fffffff) return broken();
+    f = {static_cast<int>(key >> 3), static_cast<int>(key & 7), 0, {}};
+    switch (f.kind) {
+      case 0: return whole(f.value);
+      case 1: return fixed(8, f.value);
+      case 2: {
+        uint64_t size;
+        return whole(size) && take(size, f.bytes);
+      }
+      case 5: return fixed(4, f.value);
+      default: return broken();
+    }
   }
+  /// The next of numbers that stand one after the other, as in a packed list; false at the end.
+  bool number(uint64_t& out) { return !left_.empty() && whole(out); }
   bool good() const { return good_; }
 
  private:
-  std::string_view take(uint64_t count) {
-    good_ = good_ && count <= left_.size();
-    if (!good_) return {};
-    std::string_view out = left_.substr(0, count);
-    left_.remove_prefix(count);
-    return out;
-  }
-  uint64_t fixed(size_t count) {
-    uint64_t out = 0;
-    std::string_view raw = take(count);
-    for (size_t i = raw.size(); i-- > 0;) out = out << 8 | static_cast<unsigned char>(raw[i]);
-    return out;
-  }
-  uint64_t varint() {
-    uint64_t out = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      uint64_t byte = fixed(1);
-      out |= (byte & 127) << shift;
-      if (byte < 128) return out;
-    }
+  bool broken() {
     good_ = false;
-    return 0;
+    left_ = {};
+    return false;
+  }
+  bool take(uint64_t count, std::string_view& out) {
+    if (count > left_.size()) return broken();
+    out = left_.substr(0, count);
+    left_.remove_prefix(count);
+    return true;
+  }
+  bool fixed(size_t count, uint64_t& out) {
+    std::string_view raw;
+    if (!take(count, raw)) return false;
+    out = 0;
+    for (size_t i = count; i-- > 0;) out = out << 8 | static_cast<unsigned char>(raw[i]);
+    return true;
+  }
+  bool whole(uint64_t& out) {
+    out = 0;
+    for (unsigned shift = 0, i = 0; shift < 64 && i < left_.size(); shift += 7, ++i) {
+      auto byte = static_cast<unsigned char>(left_[i]);
+      out |= static_cast<uint64_t>(byte & 127) << shift;
+      if (byte < 128) {
+        left_.remove_prefix(i + 1);
+        return true;
+      }
+    }
+    return broken();
   }
   std::string_view left_;
   bool good_ = true;

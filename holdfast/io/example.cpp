@@ -1,7 +1,7 @@
 #include "holdfast/io/example.h"
 
 #include "holdfast/base/diagnostic.h"
-#include "holdfast/io/wire.h"
+#include "holdfast/io/feature_lists.h"
 
 namespace holdfast::io {
 namespace {
@@ -11,47 +11,21 @@ namespace {
        "they end too early, or fields are of other kinds than in such a message");
 }
 
-std::string written(const Feature& feature) {
-  std::string out;
-  if (auto* texts = std::get_if<1>(&feature)) put_field(out, 1, written_list(*texts));
-  if (auto* floats = std::get_if<2>(&feature)) put_field(out, 2, written_list(*floats));
-  if (auto* ints = std::get_if<3>(&feature)) put_field(out, 3, written_list(*ints));
+Message written(const Feature& feature) {
+  Message out;
+  if (auto* texts = std::get_if<1>(&feature)) out.bytes(1, written_list(*texts));
+  if (auto* floats = std::get_if<2>(&feature)) out.bytes(2, written_list(*floats));
+  if (auto* ints = std::get_if<3>(&feature)) out.bytes(3, written_list(*ints));
   return out;
 }
 
-/// Calls `write(value)` for each entry of a map, and puts key and message as field 1.
+/// A map's message: keys, and what `write` makes of the values.
 template <class Map, class F>
-std::string written_map(const Map& map, F&& write) {
-  std::string out;
-  for (const auto& [key, value] : map) {
-    std::string entry;
-    put_field(entry, 1, key);
-    put_field(entry, 2, write(value));
-    put_field(out, 1, entry);
-  }
+Message written_map(const Map& map, F&& write) {
+  Message out;
+  for (const auto& [key, value] : map)
+    out.message(1, Message().bytes(1, key).message(2, write(value)));
   return out;
-}
-
-/// Calls `f(bytes)` for each field of a number that is of bytes.
-template <class F>
-void each_of(std::string_view message, uint32_t field, const char* what, F&& f) {
-  WireReader fields(message);
-  while (fields.next()) {
-    if (fields.field() != field) continue;
-    if (!fields.is_bytes()) damaged(what);
-    f(fields.bytes());
-  }
-  if (fields.broken()) damaged(what);
-}
-
-template <class F>
-void each_entry(std::string_view map, const char* what, F&& f) {
-  each_of(map, 1, what, [&](std::string_view entry) {
-    std::string_view key, value;
-    each_of(entry, 1, what, [&](std::string_view bytes) { key = bytes; });
-    each_of(entry, 2, what, [&](std::string_view bytes) { value = bytes; });
-    f(std::string(key), value);
-  });
 }
 
 Feature feature_from(std::string_view bytes, const char* what) {
@@ -69,62 +43,55 @@ Feature feature_from(std::string_view bytes, const char* what) {
   return out;
 }
 
-void read_features(std::string_view bytes, const char* what, Features& to) {
-  each_entry(bytes, what, [&](std::string key, std::string_view value) {
-    to[std::move(key)] = feature_from(value, what);
+bool read_features(std::string_view bytes, const char* what, Features& to) {
+  return each_entry(bytes, [&](std::string_view key, std::string_view value) {
+    to[std::string(key)] = feature_from(value, what);
+    return true;
   });
 }
 
 }  // namespace
 
-int kind_of_feature(std::string_view feature, std::string_view& list) {
-  WireReader fields(feature);
-  int kind = 0;
-  while (fields.next()) {
-    if (fields.field() > 3) continue;
-    if (!fields.is_bytes()) return -1;
-    kind = static_cast<int>(fields.field());
-    list = fields.bytes();
-  }
-  return fields.broken() ? -1 : kind;
-}
-
 std::string serialize(const Example& example) {
-  std::string out;
-  if (!example.features.empty()) put_field(out, 1, written_map(example.features, written));
-  return out;
+  Message out;
+  if (!example.features.empty()) out.message(1, written_map(example.features, written));
+  return out.text();
 }
 
 std::string serialize(const SequenceExample& example) {
-  std::string out;
-  if (!example.context.empty()) put_field(out, 1, written_map(example.context, written));
+  Message out;
+  if (!example.context.empty()) out.message(1, written_map(example.context, written));
   if (!example.feature_lists.empty())
-    put_field(out, 2, written_map(example.feature_lists, [](const std::vector<Feature>& list) {
-                std::string all;
-                for (const Feature& f : list) put_field(all, 1, written(f));
-                return all;
-              }));
-  return out;
+    out.message(2, written_map(example.feature_lists, [](const std::vector<Feature>& list) {
+                  Message all;
+                  for (const Feature& f : list) all.message(1, written(f));
+                  return all;
+                }));
+  return out.text();
 }
 
 Example example_from(std::string_view bytes) {
   const char* what = "Example";
   Example out;
-  each_of(bytes, 1, what, [&](std::string_view f) { read_features(f, what, out.features); });
+  if (!each_of(bytes, 1, [&](std::string_view f) { return read_features(f, what, out.features); }))
+    damaged(what);
   return out;
 }
 
 SequenceExample sequence_example_from(std::string_view bytes) {
   const char* what = "SequenceExample";
   SequenceExample out;
-  each_of(bytes, 1, what, [&](std::string_view f) { read_features(f, what, out.context); });
-  each_of(bytes, 2, what, [&](std::string_view lists) {
-    each_entry(lists, what, [&](std::string key, std::string_view value) {
-      std::vector<Feature>& list = out.feature_lists[std::move(key)];
-      list.clear();
-      each_of(value, 1, what, [&](std::string_view f) { list.push_back(feature_from(f, what)); });
+  auto read_list_of = [&](std::string_view key, std::string_view value) {
+    std::vector<Feature>& list = out.feature_lists[std::string(key)];
+    list.clear();
+    return each_of(value, 1, [&](std::string_view f) {
+      list.push_back(feature_from(f, what));
+      return true;
     });
-  });
+  };
+  if (!each_of(bytes, 1, [&](std::string_view f) { return read_features(f, what, out.context); }) ||
+      !each_of(bytes, 2, [&](std::string_view lists) { return each_entry(lists, read_list_of); }))
+    damaged(what);
   return out;
 }
 

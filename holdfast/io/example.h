@@ -32,8 +32,4 @@ HOLDFAST_API std::string serialize(const SequenceExample& example);
 HOLDFAST_API Example example_from(std::string_view bytes);
 HOLDFAST_API SequenceExample sequence_example_from(std::string_view bytes);
 
-/// Which list a feature's message holds: 1 texts, 2 floats, 3 integers, 0 none; -1 where it is no
-/// such message. `list` becomes the list's message.
-HOLDFAST_API int kind_of_feature(std::string_view feature, std::string_view& list);
-
 }  // namespace holdfast::io

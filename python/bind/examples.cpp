@@ -1,5 +1,5 @@
 // TensorFlow's examples: how features become tensors, and the bytes of their messages.
-#include "holdfast/io/wire.h"
+#include "holdfast/io/feature_lists.h"
 #include "holdfast/ops/io.h"
 #include "python/bind/call.h"
 #include "python/bind/data.h"
@@ -65,10 +65,10 @@ void bind_examples(nb::module_& m) {
       "wire_fields",
       [](const nb::bytes& message) -> nb::object {
         nb::list out;
-        io::WireReader fields(view(message));
-        while (fields.next())
-          if (fields.is_bytes()) out.append(nb::make_tuple(fields.field(), bytes(fields.bytes())));
-        return fields.broken() ? nb::none() : nb::object(out);
+        WireReader fields(view(message));
+        for (WireField f; fields.next(f);)
+          if (f.kind == 2) out.append(nb::make_tuple(f.number, bytes(f.bytes)));
+        return fields.good() ? nb::object(out) : nb::none();
       },
       "The fields of a message that are bytes: numbers and values. None where it is no message.");
   m.def("wire_values", [](int kind, const nb::bytes& list) {
@@ -83,10 +83,8 @@ void bind_examples(nb::module_& m) {
     for (nb::handle h : values) texts.emplace_back(view(nb::cast<nb::bytes>(h)));
     return bytes(io::written_list(texts));
   });
-  m.def("wire_field", [](uint32_t number, const nb::bytes& value) {
-    std::string out;
-    io::put_field(out, number, view(value));
-    return bytes(out);
+  m.def("wire_field", [](int number, const nb::bytes& value) {
+    return bytes(Message().bytes(number, view(value)).text());
   });
 }
 

@@ -6,8 +6,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
-#include "holdfast/io/example.h"
-#include "holdfast/io/wire.h"
+#include "holdfast/io/feature_lists.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/io.h"
@@ -184,20 +183,19 @@ Status add_list(const Reading& r, const std::string_view* list, Column<T>& to) {
   const Wanted& w = r.w;
   if (!list && w.kind == Kind::kSequence && !w.may_miss) return missing(r);
   int64_t steps = 0;
-  io::WireReader fields(list ? *list : std::string_view());
-  while (fields.next()) {
-    if (fields.field() != 1) continue;
-    if (!fields.is_bytes())
-      return {Code::E1103, cat(r.what(), " is damaged: it is no list of features")};
+  WireReader fields(list ? *list : std::string_view());
+  for (WireField f; fields.next(f);) {
+    if (f.number != 1) continue;
+    if (f.kind != 2) return {Code::E1103, cat(r.what(), " is damaged: it is no list of features")};
     size_t before = to.values.size();
     bool there;
-    if (Status bad = add_values(r, fields.bytes(), to.values, there); !bad.ok()) return bad;
+    if (Status bad = add_values(r, f.bytes, to.values, there); !bad.ok()) return bad;
     auto found = static_cast<int64_t>(to.values.size() - before);
     if (w.kind == Kind::kSequence && found != w.count) return wrong_count(r, found);
     to.inner.push_back(found);
     ++steps;
   }
-  if (fields.broken()) return {Code::E1103, cat(r.what(), " is damaged: it ends too early")};
+  if (!fields.good()) return {Code::E1103, cat(r.what(), " is damaged: it ends too early")};
   to.rows.push_back(steps);
   return {};
 }
@@ -298,49 +296,28 @@ Status write_column(Call& c, const Wanted& w, int out, bool single, Column<T>& f
 
 // -- the kernel
 
-/// Calls f(key, value) for each entry of a map's message; false where it is none.
-template <class F>
-bool each_entry(std::string_view map, F&& f) {
-  io::WireReader entries(map);
-  while (entries.next()) {
-    if (entries.field() != 1) continue;
-    if (!entries.is_bytes()) return false;
-    std::string_view key, value;
-    io::WireReader entry(entries.bytes());
-    while (entry.next()) {
-      if (entry.field() > 2) continue;
-      if (!entry.is_bytes()) return false;
-      (entry.field() == 1 ? key : value) = entry.bytes();
-    }
-    if (entry.broken()) return false;
-    f(key, value);
-  }
-  return !entries.broken();
-}
-
 /// Where the features of one example lie, by their places in the plan.
 struct Found {
   explicit Found(const Plan& p) : plan(p), at(p.wanted.size()), there(p.wanted.size()) {}
   bool find(std::string_view example) {
     std::fill(there.begin(), there.end(), false);
-    io::WireReader fields(example);
-    while (fields.next()) {
-      uint32_t field = fields.field();
-      if (field != 1 && !(field == 2 && plan.sequence)) continue;
-      if (!fields.is_bytes()) return false;
-      const auto& known = field == 1 ? plan.context : plan.lists;
+    WireReader fields(example);
+    for (WireField f; fields.next(f);) {
+      if (f.number != 1 && !(f.number == 2 && plan.sequence)) continue;
+      if (f.kind != 2) return false;
+      const auto& known = f.number == 1 ? plan.context : plan.lists;
       // A key that comes again counts, not the one before it: so it is in all messages.
-      bool good = each_entry(fields.bytes(), [&](std::string_view key, std::string_view value) {
-        auto places = known.find(key);
-        if (places == known.end()) return;
-        for (size_t i : places->second) {
-          at[i] = value;
-          there[i] = true;
-        }
+      bool good = io::each_entry(f.bytes, [&](std::string_view key, std::string_view value) {
+        if (auto places = known.find(key); places != known.end())
+          for (size_t i : places->second) {
+            at[i] = value;
+            there[i] = true;
+          }
+        return true;
       });
       if (!good) return false;
     }
-    return !fields.broken();
+    return fields.good();
   }
   const Plan& plan;
   std::vector<std::string_view> at;
