@@ -1,7 +1,5 @@
 // Datasets that take their elements from several others, by numbers; and where such numbers come
 // from.
-#include <glob.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/draws.h"
+#include "holdfast/io/matching.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/random.h"
@@ -125,20 +124,6 @@ class Chosen final : public DatasetObject {
   const bool stop_;
 };
 
-std::vector<std::string> files_of(const std::vector<std::string>& patterns) {
-  std::vector<std::string> out;
-  for (const std::string& pattern : patterns) {
-    glob_t found{};
-    int failed = glob(pattern.c_str(), 0, nullptr, &found);
-    for (size_t i = 0; !failed && i < found.gl_pathc; ++i) out.emplace_back(found.gl_pathv[i]);
-    globfree(&found);
-    if (failed && failed != GLOB_NOMATCH)
-      fail(Code::E1301, cat("`list_files` can't read what '", pattern, "' stands for"));
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 }  // namespace
 
 Dataset Dataset::of_random(const RandomOptions& o) {
@@ -192,7 +177,7 @@ Dataset Dataset::sampled(const std::vector<Dataset>& datasets, const SampleOptio
 }
 
 Dataset Dataset::listed(const std::vector<std::string>& patterns, const ListFilesOptions& o) {
-  std::vector<std::string> files = files_of(patterns);
+  std::vector<std::string> files = io::matching(patterns);
   if (files.empty()) {
     std::string all;
     for (const std::string& p : patterns) all += cat(all.empty() ? "'" : ", '", p, "'");

@@ -2,11 +2,6 @@
 //
 // A file is a head, the spec of the elements, each element with its length and a checksum before
 // it, and an end. It is written under another name, and gets its own when it is whole.
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -17,21 +12,17 @@
 #include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
+#include "holdfast/io/atomic_file.h"
+#include "holdfast/io/checksums.h"
+#include "holdfast/io/refuse_file.h"
 
 namespace holdfast::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kHead = "holdfast elements 1\n";
+constexpr std::string_view kHead = "holdfast elements 2\n";
 constexpr uint64_t kEnd = ~uint64_t{0};  // in place of a length: the number of elements follows
-
-// FNV-1a: enough to tell damage.
-uint64_t checksum(std::string_view bytes) {
-  uint64_t out = 0xcbf29ce484222325;
-  for (char c : bytes) out = (out ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return out;
-}
 
 std::string in_folder(const std::string& folder) {
   return (fs::path(folder) / "elements").string();
@@ -48,7 +39,7 @@ std::string in_folder(const std::string& folder) {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
-    if (!in_) refuse_file(path, "there is no such file");
+    if (!in_) io::refuse_file(path, "opened");
     in_.seekg(0, std::ios::end);
     size_ = static_cast<uint64_t>(in_.tellg());
     in_.seekg(0);
@@ -97,7 +88,8 @@ class Reader {
     bytes.resize(length);
     if (!in_.read(bytes.data(), static_cast<std::streamsize>(length)))
       damaged(path_, "the file ends too early");
-    if (checksum(bytes) != sum) damaged(path_, cat("the checksum of element ", count_, " differs"));
+    if (io::crc32c(bytes) != sum)
+      damaged(path_, cat("the checksum of element ", count_, " differs"));
     return true;
   }
   const std::string path_;
@@ -108,21 +100,12 @@ class Reader {
 
 class Writer {
  public:
-  Writer(const std::string& path, const ElementSpec& spec) : path_(path), part_(part_of(path)) {
-    std::error_code none;
-    if (fs::path folder = fs::path(path).parent_path(); !folder.empty())
-      fs::create_directories(folder, none);
-    out_.open(part_, std::ios::binary);
-    if (!out_) refuse_file(path, cat("no file can be written there: ", std::strerror(errno)));
-    out_ << kHead;
+  Writer(const std::string& path, const ElementSpec& spec) : out_(in_its_folder(path)) {
+    pending_ = kHead;
     Saving head;
     head.spec(spec);
     record(head.take());
   }
-  ~Writer() {
-    if (!whole_) std::remove(part_.c_str());
-  }
-  Writer(const Writer&) = delete;
   void add(const Nested& element) {
     Saving to;
     to.element(element);
@@ -131,8 +114,8 @@ class Writer {
   }
   /// Writes down what is in it so far.
   void save(Saving& to) {
-    out_.flush();
-    Reader so_far(part_);
+    flush();
+    Reader so_far(out_.temporary());
     to.number(static_cast<int64_t>(count_));
     Nested one;
     for (uint64_t i = 0; i < count_; ++i) {
@@ -144,29 +127,30 @@ class Writer {
   void finish() {
     number(kEnd);
     number(count_);
-    out_.close();
-    std::error_code failed;
-    if (out_) fs::rename(part_, path_, failed);
-    if (!out_ || failed) refuse_file(path_, "the file could not be written to its end");
-    whole_ = true;
+    flush();
+    out_.commit();
   }
 
  private:
-  static std::string part_of(const std::string& path) {
-    static std::atomic<int> count{0};
-    return cat(path, ".part-", getpid(), "-", ++count);
+  static const std::string& in_its_folder(const std::string& path) {
+    io::make_folders_for(path);
+    return path;
   }
-  void number(uint64_t v) { out_.write(reinterpret_cast<const char*>(&v), sizeof v); }
+  void number(uint64_t v) { pending_.append(reinterpret_cast<const char*>(&v), sizeof v); }
   void record(const std::string& bytes) {
     number(bytes.size());
-    number(checksum(bytes));
-    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!out_) refuse_file(path_, cat("writing failed: ", std::strerror(errno)));
+    number(io::crc32c(bytes));
+    pending_ += bytes;
+    if (pending_.size() >= kAtOnce) flush();
   }
-  const std::string path_, part_;
-  std::ofstream out_;
+  void flush() {
+    out_.write(pending_.data(), pending_.size());
+    pending_.clear();
+  }
+  static constexpr size_t kAtOnce = size_t{1} << 16;
+  io::AtomicFile out_;
+  std::string pending_;
   uint64_t count_ = 0;
-  bool whole_ = false;
 };
 
 /// How many elements a whole file has, which stands at its end.

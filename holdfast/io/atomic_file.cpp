@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "holdfast/base/text.h"
 #include "holdfast/io/refuse_file.h"
@@ -33,6 +34,14 @@ void synchronize_folder(const std::string& folder) {
 }
 
 }  // namespace
+
+void make_folders_for(const std::string& path) {
+  check_path(path);
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code wrong;
+  if (!folder.empty()) std::filesystem::create_directories(folder, wrong);
+  if (wrong) refuse_contents(folder.string(), wrong.message());
+}
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   check_path(path_);

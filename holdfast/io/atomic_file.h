@@ -8,6 +8,9 @@
 
 namespace holdfast::io {
 
+/// Makes the folders that lead to a file, where they are not there yet.
+HOLDFAST_API void make_folders_for(const std::string& path);
+
 /// A file in the making. What is written goes to a new file beside `path`, which takes the name
 /// when `commit` is called; until then, and if that never happens, what `path` held is untouched.
 class HOLDFAST_API AtomicFile {
@@ -16,6 +19,8 @@ class HOLDFAST_API AtomicFile {
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   void write(const void* bytes, size_t count);
+  /// Where what was written so far lies.
+  const std::string& temporary() const { return temporary_; }
   /// Everything is on the disk under its name when this returns, also if the power fails then.
   void commit();
 

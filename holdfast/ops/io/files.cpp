@@ -1,13 +1,9 @@
 // Files, whole: read, written, found by patterns.
-#include <glob.h>
-
 #include <algorithm>
-#include <filesystem>
 
-#include "holdfast/base/text.h"
 #include "holdfast/io/atomic_file.h"
 #include "holdfast/io/byte_source.h"
-#include "holdfast/io/refuse_file.h"
+#include "holdfast/io/matching.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/io.h"
 
@@ -33,11 +29,7 @@ void infer_write(Infer& s) {
 Status run_write(Call& c) {
   const auto& path = *c.in(0).raw<std::string>();
   const auto& contents = *c.in(1).raw<std::string>();
-  io::check_path(path);
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code wrong;
-  if (!folder.empty()) std::filesystem::create_directories(folder, wrong);
-  if (wrong) io::refuse_contents(folder.string(), wrong.message());
+  io::make_folders_for(path);
   io::AtomicFile file(path);
   file.write(contents.data(), contents.size());
   file.commit();
@@ -50,18 +42,9 @@ void infer_matching(Infer& s) {
 }
 
 Status run_matching(Call& c) {
-  std::vector<std::string> found;
-  const auto* patterns = c.in().raw<std::string>();
-  for (int64_t i = 0; i < c.in().size(); ++i) {
-    io::check_path(patterns[i]);
-    glob_t all{};
-    int state = ::glob(patterns[i].c_str(), GLOB_NOSORT, nullptr, &all);
-    for (size_t k = 0; state == 0 && k < all.gl_pathc; ++k) found.emplace_back(all.gl_pathv[k]);
-    ::globfree(&all);
-    if (state != 0 && state != GLOB_NOMATCH)
-      return {Code::E1301, cat("the folders of `", patterns[i], "` could not be read")};
-  }
-  std::sort(found.begin(), found.end());
+  const Tensor& patterns = c.in();
+  std::vector<std::string> found =
+      io::matching({patterns.raw<std::string>(), static_cast<size_t>(patterns.size())});
   Tensor& out = c.out(0, Shape{static_cast<int64_t>(found.size())});
   std::move(found.begin(), found.end(), out.mutable_raw<std::string>());
   return {};
