@@ -3,7 +3,9 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/dataset.h"
+#include "holdfast/data/open_batch.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/visit.h"
@@ -241,52 +243,19 @@ class Unbatch final : public DatasetObject {
 
  private:
   struct Apart final : Cursor {
-    explicit Apart(const Unbatch& s) : stage(&s), input(s.input().begin()) {}
-    bool next(Nested& out) override {
-      while (at == size) {
-        check_stop();
-        if (!input->next(batch)) return false;
-        begin();
-      }
-      out = rows->row(at++);
-      return true;
-    }
-    void begin() {
-      at = 0;
-      std::vector<Tensor> leaves = batch.leaves();
-      for (size_t k = 0; k < leaves.size(); ++k)
-        if (leaves[k].rank() < 1 || leaves[k].dim(0) != leaves[0].dim(0))
-          fail(Code::E1102,
-               cat("`unbatch` takes elements whose tensors have as many rows each; "
-                   "component ",
-                   k, " is ", type_text(leaves[k]), ", component 0 is ", type_text(leaves[0])));
-      size = leaves.empty() ? 0 : leaves[0].dim(0);
-      batch = batch.map([](const Tensor& t) { return copy_to(t, cpu()); });
-      rows = rows_of(batch, size);
-    }
+    explicit Apart(const Unbatch& s) : stage(&s), input(s.input().begin()), open(s) {}
+    bool next(Nested& out) override { return open.next(*input, out); }
     void save(Saving& to) const override {
-      to.number(at < size);
-      if (at < size) {
-        to.number(at);
-        to.element(batch);
-      }
+      open.save(to);
       input->save(to);
     }
     void restore(Restoring& from) override {
-      if (from.number()) {
-        int64_t there = from.number();
-        batch = from.element();
-        begin();
-        if (there < 0 || there > size) Restoring::refuse("it is behind the end of a batch");
-        at = there;
-      }
+      open.restore(from);
       input->restore(from);
     }
     const Ref<const Unbatch> stage;
     Owned<Cursor> input;
-    Nested batch;
-    Ref<Rows> rows;
-    int64_t at = 0, size = 0;
+    OpenBatch open;
   };
 };
 
@@ -297,9 +266,7 @@ Tensor zero_of(DType dtype) {
 }  // namespace
 
 Dataset Dataset::padded(int64_t batch_size, const PaddedBatchOptions& o) const {
-  if (batch_size < 1)
-    fail(Code::E1103,
-         cat("`batch_size` of `padded_batch` is ", batch_size, ", expected 1 or more"));
+  need_one(batch_size, "batch_size", "padded_batch");
   std::vector<ElementType> types = element_spec().leaves();
   auto need = [&](size_t n, const char* what) {
     if (n != types.size())
@@ -343,8 +310,7 @@ Dataset Dataset::unbatched() const {
 }
 
 Dataset Dataset::batched(int64_t batch_size, const BatchOptions& o) const {
-  if (batch_size < 1)
-    fail(Code::E1103, cat("`batch_size` of `batch` is ", batch_size, ", expected 1 or more"));
+  need_one(batch_size, "batch_size", "batch");
   return Dataset(make_ref<Batch>(object_, batch_size, o.drop_remainder));
 }
 

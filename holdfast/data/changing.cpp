@@ -5,8 +5,10 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/open_batch.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 
@@ -122,64 +124,32 @@ class Rebatch final : public DatasetObject {
   }
 
   struct Slices final : Cursor {
-    explicit Slices(const Rebatch& s) : stage(&s), input(s.input().begin()) {}
+    explicit Slices(const Rebatch& s) : stage(&s), input(s.input().begin()), open(s) {}
     bool next(Nested& out) override {
       int64_t size = stage->sizes_[turn];
       std::vector<Nested> taken;
-      while (static_cast<int64_t>(taken.size()) < size) {
-        check_stop();
-        if (row == rows) {
-          if (!input->next(batch)) break;
-          begin();
-          continue;
-        }
-        taken.push_back(all->row(row++));
-      }
+      for (Nested row; static_cast<int64_t>(taken.size()) < size && open.next(*input, row);)
+        taken.push_back(std::move(row));
       auto n = static_cast<int64_t>(taken.size());
       if (n == 0 || (n < size && stage->drop_)) return false;
       turn = (turn + 1) % stage->sizes_.size();
       out = stacked(taken);
       return true;
     }
-    void begin() {
-      std::vector<Tensor> leaves = batch.leaves();
-      for (size_t k = 0; k < leaves.size(); ++k)
-        if (leaves[k].rank() < 1 || leaves[k].dim(0) != leaves[0].dim(0))
-          fail(Code::E1102,
-               cat("`rebatch` takes batches whose tensors have as many rows each; component ", k,
-                   " is ", type_text(leaves[k]), ", component 0 is ", type_text(leaves[0])));
-      batch = batch.map([](const Tensor& t) { return copy_to(t, cpu()); });
-      row = 0;
-      rows = leaves[0].dim(0);
-      all = rows_of(batch, rows);
-    }
     void save(Saving& to) const override {
       to.number(static_cast<int64_t>(turn));
-      to.number(row < rows);
-      if (row < rows) {
-        to.number(row);
-        to.element(batch);
-      }
+      open.save(to);
       input->save(to);
     }
     void restore(Restoring& from) override {
       turn = static_cast<size_t>(from.number());
       if (turn >= stage->sizes_.size()) Restoring::refuse("it is at a size that there is not");
-      if (from.number()) {
-        int64_t there = from.number();
-        batch = from.element();
-        if (auto wrong = stage->input().spec().mismatch(batch)) Restoring::refuse(*wrong);
-        begin();
-        if (there < 0 || there > rows) Restoring::refuse("it is behind the end of a batch");
-        row = there;
-      }
+      open.restore(from);
       input->restore(from);
     }
     const Ref<const Rebatch> stage;
     Owned<Cursor> input;
-    Nested batch;
-    Ref<Rows> all;
-    int64_t row = 0, rows = 0;
+    OpenBatch open;
     size_t turn = 0;
   };
   const std::vector<int64_t> sizes_;
@@ -303,9 +273,7 @@ Dataset Dataset::made_unique() const {
 
 Dataset Dataset::rebatched(const std::vector<int64_t>& sizes, const BatchOptions& o) const {
   if (sizes.empty()) fail(Code::E1103, "`rebatch` was given no batch size");
-  for (int64_t size : sizes)
-    if (size < 1)
-      fail(Code::E1103, cat("`batch_size` of `rebatch` is ", size, ", expected 1 or more"));
+  for (int64_t size : sizes) need_one(size, "batch_size", "rebatch");
   std::vector<ElementType> types = element_spec().leaves();
   if (types.empty()) fail(Code::E1104, "`rebatch` takes elements with tensors, and there are none");
   for (size_t i = 0; i < types.size(); ++i)

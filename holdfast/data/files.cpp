@@ -5,6 +5,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/device/device.h"
 #include "holdfast/io/records.h"
@@ -43,10 +44,30 @@ class Records {
   io::RecordReader reader_;
 };
 
-class Lines {
+/// What reads a stream: its place is that of the stream, and nothing is behind what is damaged.
+class Streamed {
  public:
-  Lines(const std::string& path, const FilesOptions& o)
-      : stream_(path, io::compression_named(o.compression_type), o.buffer_size) {}
+  static bool goes_on() { return false; }
+  void save(Saving& to) const { to.number(stream_.at()); }
+  void restore(Restoring& from) {
+    int64_t at = from.number();
+    if (at < first_ || !stream_.seek(at))
+      Restoring::refuse(cat("the file `", stream_.path(), "` is shorter than it was"));
+  }
+
+ protected:
+  template <class Options>
+  Streamed(const std::string& path, const Options& o, int64_t first = 0)
+      : stream_(path, io::compression_named(o.compression_type), o.buffer_size), first_(first) {}
+  io::Stream stream_;
+
+ private:
+  const int64_t first_;  // what is before it belongs to no element
+};
+
+class Lines : public Streamed {
+ public:
+  Lines(const std::string& path, const FilesOptions& o) : Streamed(path, o) {}
   bool next(std::string& out) {
     if (stream_.look(1).empty()) return false;
     std::string_view line = stream_.look_until('\n');
@@ -57,23 +78,13 @@ class Lines {
     if (!stream_.look(1).empty()) stream_.skip(1);
     return true;
   }
-  static bool goes_on() { return false; }
-  void save(Saving& to) const { to.number(stream_.at()); }
-  void restore(Restoring& from) {
-    int64_t at = from.number();
-    if (at < 0 || !stream_.seek(at)) Restoring::refuse("the file of lines is shorter than it was");
-  }
-
- private:
-  io::Stream stream_;
 };
 
 /// Lines, but for those that go on because a quote does.
-class CsvTexts {
+class CsvTexts : public Streamed {
  public:
   CsvTexts(const std::string& path, const CsvRecordsOptions& o)
-      : quotes_(o.use_quote_delim),
-        stream_(path, io::compression_named(o.compression_type), o.buffer_size) {
+      : Streamed(path, o), quotes_(o.use_quote_delim) {
     std::string left_out;
     if (o.header) next(left_out);
   }
@@ -95,26 +106,19 @@ class CsvTexts {
     } while (out.empty());  // empty lines are no records
     return true;
   }
-  static bool goes_on() { return false; }
-  void save(Saving& to) const { to.number(stream_.at()); }
-  void restore(Restoring& from) {
-    int64_t at = from.number();
-    if (at < 0 || !stream_.seek(at)) Restoring::refuse("the CSV file is shorter than it was");
-  }
 
  private:
   const bool quotes_;
-  io::Stream stream_;
 };
 
 struct PieceOptions : FixedLengthRecordOptions {
   int64_t bytes = 0;
 };
 
-class Pieces {
+class Pieces : public Streamed {
  public:
   Pieces(const std::string& path, const PieceOptions& o)
-      : options_(o), stream_(path, io::compression_named(o.compression_type), o.buffer_size) {
+      : Streamed(path, o, o.header_bytes), options_(o) {
     // How long a compressed file is shows at its end only.
     if (o.compression_type.empty()) {
       int64_t rest = stream_.file_size() - o.header_bytes - o.footer_bytes;
@@ -135,13 +139,6 @@ class Pieces {
     stream_.skip(size);
     return true;
   }
-  static bool goes_on() { return false; }
-  void save(Saving& to) const { to.number(stream_.at()); }
-  void restore(Restoring& from) {
-    int64_t at = from.number();
-    if (at < options_.header_bytes || !stream_.seek(at))
-      Restoring::refuse("the file of records is shorter than it was");
-  }
 
  private:
   [[noreturn]] void wrong_length(int64_t rest) const {
@@ -153,7 +150,6 @@ class Pieces {
                                             ", expected records of ", o.bytes, " bytes"));
   }
   const PieceOptions options_;
-  io::Stream stream_;
 };
 
 /// One file. It is opened when its first element is asked for: until then it may be written.
@@ -216,7 +212,7 @@ class Files final : public DatasetObject {
 
  private:
   struct Each final : Cursor {
-    explicit Each(const Files& s) : stage(&s), input(s.input().start()) {}
+    explicit Each(const Files& s) : stage(&s), input(s.input().begin()) {}
     bool next(Nested& out) override {
       return at_stage(*stage, at, [&] {
         bool there = input->next(out);
@@ -245,9 +241,7 @@ Dataset of_files(const FileNames& files, const char* function, const Options& o)
     fail(Code::E1103,
          cat("`buffer_size` of `", function, "` is ", o.buffer_size, ", expected 0 or more"));
   int64_t at_once = o.num_parallel_reads.value_or(1);
-  if (at_once < 1 && at_once != kAutotune)
-    fail(Code::E1103,
-         cat("`num_parallel_reads` of `", function, "` is ", at_once, ", expected 1 or more"));
+  if (at_once != kAutotune) need_one(at_once, "num_parallel_reads", function);
   io::compression_named(o.compression_type);
   ElementSpec gives(string);
   if (probing()) return promised(gives);

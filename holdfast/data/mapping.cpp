@@ -6,6 +6,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/exec/init_scope.h"
@@ -357,9 +358,7 @@ Dataset Dataset::interleaved(Maker f, const InterleaveOptions& o, Ref<Object> he
   if (cycle < 1 || cycle > kMost)
     fail(Code::E1103,
          cat("`cycle_length` of `interleave` is ", o.cycle_length, ", expected 1 to ", kMost));
-  if (o.block_length < 1)
-    fail(Code::E1103,
-         cat("`block_length` of `interleave` is ", o.block_length, ", expected 1 or more"));
+  need_one(o.block_length, "block_length", "interleave");
   ElementSpec spec =
       gives ? *gives
             : spec_of_made([&](const Nested& element) { return f(element).element_spec(); },

@@ -1,6 +1,7 @@
 // Stages that choose elements, or change their order: numbers of rows pass through them.
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/draws.h"
 
@@ -351,8 +352,7 @@ Dataset Dataset::skipped(int64_t count) const { return Dataset(make_ref<Skip>(ob
 Dataset Dataset::repeated(int64_t count) const { return Dataset(make_ref<Repeat>(object_, count)); }
 
 Dataset Dataset::sharded(int64_t num_shards, int64_t index) const {
-  if (num_shards < 1)
-    fail(Code::E1103, cat("`num_shards` of `shard` is ", num_shards, ", expected 1 or more"));
+  need_one(num_shards, "num_shards", "shard");
   if (index < 0 || index >= num_shards)
     fail(Code::E1103,
          cat("`index` of `shard` is ", index, ", expected one of 0 to ", num_shards - 1));
@@ -360,9 +360,9 @@ Dataset Dataset::sharded(int64_t num_shards, int64_t index) const {
 }
 
 Dataset Dataset::shuffled(int64_t buffer_size, const ShuffleOptions& o) const {
-  if (buffer_size < 1 && buffer_size != kUnknownCardinality)
-    fail(Code::E1103, cat("`buffer_size` of `shuffle` is ", buffer_size, ", expected 1 or more"),
-         "each element is drawn from a buffer of that many");
+  if (buffer_size != kUnknownCardinality)
+    need_one(buffer_size, "buffer_size", "shuffle",
+             "each element is drawn from a buffer of that many");
   return Dataset(make_ref<Shuffle>(object_, buffer_size < 0 ? -1 : buffer_size,
                                    SeedsOfStage(o.seed, o.reshuffle_each_iteration)));
 }

@@ -126,6 +126,8 @@ class ParallelMap final : public DatasetObject {
       stop = true;
       changed.notify_all();
     }
+    void hold(bool out) { paused = out; }
+    bool idle() const { return working == 0; }
     // The slot whose turn it is, if it is done.
     Ref<Slot> take() {
       for (auto it = slots.begin(); it != slots.end(); ++it) {
@@ -169,8 +171,7 @@ class ParallelMap final : public DatasetObject {
                  shared->stop;
         });
         if (slot) shared->changed.notify_all();
-        if (!slot && !shared->ended)
-          fail(Code::E1501, "an element was asked for while the process was ending");
+        if (!slot && !shared->ended) refuse_at_the_end();
       }
       if (!slot) return false;
       if (slot->error) std::rethrow_exception(slot->error);
@@ -209,18 +210,7 @@ class ParallelMap final : public DatasetObject {
     }
     void save(Saving& to) const override {
       if (!workers.empty() && workers[0]->elsewhere()) refuse_forked("map");
-      std::unique_lock lock(shared->mutex);
-      struct Pause {
-        Pause(Shared& s, std::unique_lock<std::mutex>& l) : of(s), lock(l) { of.paused = true; }
-        ~Pause() {
-          if (!lock.owns_lock()) lock.lock();
-          of.paused = false;
-          of.changed.notify_all();
-        }
-        Shared& of;
-        std::unique_lock<std::mutex>& lock;
-      } pause(*shared, lock);
-      wait_patiently(lock, shared->changed, [&] { return shared->working == 0; });
+      Pause pause(*shared);
       to.number(shared->at);
       to.number(shared->ended);
       to.number(static_cast<int64_t>(shared->slots.size()));

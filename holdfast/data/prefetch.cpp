@@ -1,16 +1,11 @@
 // Elements that are made ahead of time: kept from an earlier iteration, or by another thread.
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <mutex>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
 #include "holdfast/data/inner.h"
-#include "holdfast/data/worker.h"
 #include "holdfast/device/device.h"
-#include "holdfast/exec/init_scope.h"
 
 namespace holdfast::data {
 namespace {
@@ -97,139 +92,6 @@ class Cache final : public DatasetObject {
   mutable Ref<Elements> whole_;
 };
 
-/// What the thread and who waits for its elements share.
-struct Ahead final : RefCounted {
-  struct Item {
-    Nested element;
-    std::exception_ptr error;
-  };
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Item> ready;
-  size_t most = 0;
-  bool paused = false;   // somebody looks at the input
-  bool working = false;  // the thread is in the input now
-  bool ended = false;    // the input has given all
-  bool stop = false;
-  Owned<Cursor> input;
-
-  bool may_work() const { return !paused && ready.size() < most; }
-
-  void run() {
-    DeviceScope host(cpu());
-    Lifted lifted;
-    std::unique_lock lock(mutex);
-    while (!stop && !ended) {
-      changed.wait(lock, [&] { return stop || may_work(); });
-      if (stop) break;
-      working = true;
-      lock.unlock();
-      Item item;
-      bool there = made(item);
-      lock.lock();
-      working = false;
-      if (there)
-        ready.push_back(std::move(item));
-      else
-        ended = true;
-      changed.notify_all();
-    }
-    lock.unlock();
-    input = {};  // here, where it worked
-  }
-  bool made(Item& item) {
-    try {
-      return input->next(item.element);
-    } catch (...) {
-      item.error = std::current_exception();
-      return true;
-    }
-  }
-  void wake() {
-    std::lock_guard lock(mutex);
-    stop = true;
-    changed.notify_all();
-  }
-};
-
-struct Taking final : Cursor {
-  Taking(Owned<Cursor> input, int64_t most) : ahead(make_ref<Ahead>()) {
-    ahead->input = std::move(input);
-    ahead->most = static_cast<size_t>(most);
-  }
-  // The thread begins with the first element that is asked for.
-  void begin_ahead() override {
-    if (worker) return;
-    worker = make_owned<Worker>([a = ahead] { a->run(); }, [a = ahead] { a->wake(); });
-  }
-  bool next(Nested& out) override {
-    begin_ahead();
-    if (worker->elsewhere()) refuse_forked("prefetch");
-    Ahead::Item item;
-    if (!take(item)) return false;
-    if (item.error) std::rethrow_exception(item.error);
-    out = std::move(item.element);
-    return true;
-  }
-  bool take(Ahead::Item& item) {
-    std::unique_lock lock(ahead->mutex);
-    wait_patiently(lock, ahead->changed,
-                   [&] { return !ahead->ready.empty() || ahead->ended || ahead->stop; });
-    if (ahead->ready.empty() && !ahead->ended)
-      fail(Code::E1501, "an element was asked for while the process was ending");
-    if (ahead->ready.empty()) return false;
-    item = std::move(ahead->ready.front());
-    ahead->ready.pop_front();
-    ahead->changed.notify_all();
-    return true;
-  }
-  Load load() const override {
-    std::lock_guard lock(ahead->mutex);
-    return {.threads = 1,
-            .ready = static_cast<int64_t>(ahead->ready.size()),
-            .most = static_cast<int64_t>(ahead->most)};
-  }
-  /// Keeps the thread out of the input.
-  struct Pause {
-    explicit Pause(const Taking& t) : taking(t), lock(t.ahead->mutex) {
-      t.ahead->paused = true;
-      try {
-        wait_patiently(lock, t.ahead->changed, [&] { return !t.ahead->working; });
-      } catch (...) {
-        end();
-        throw;
-      }
-    }
-    ~Pause() { end(); }
-    void end() {
-      if (!lock.owns_lock()) lock.lock();
-      taking.ahead->paused = false;
-      taking.ahead->changed.notify_all();
-    }
-    const Taking& taking;
-    std::unique_lock<std::mutex> lock;
-  };
-  void save(Saving& to) const override {
-    if (worker && worker->elsewhere()) refuse_forked("prefetch");
-    Pause pause(*this);
-    to.number(ahead->ended);
-    to.number(static_cast<int64_t>(ahead->ready.size()));
-    for (const Ahead::Item& item : ahead->ready) {
-      if (item.error) std::rethrow_exception(item.error);
-      to.element(item.element);
-    }
-    if (!ahead->ended) ahead->input->save(to);
-  }
-  void restore(Restoring& from) override {
-    ahead->ended = from.number() != 0;
-    int64_t n = from.count();
-    for (int64_t i = 0; i < n; ++i) ahead->ready.push_back({from.element(), nullptr});
-    if (!ahead->ended) ahead->input->restore(from);
-  }
-  const Ref<Ahead> ahead;
-  Owned<Worker> worker;
-};
-
 class Prefetch final : public DatasetObject {
  public:
   Prefetch(const Ref<DatasetObject>& input, int64_t size)
@@ -271,16 +133,6 @@ class OnDevice final : public DatasetObject {
 
 }  // namespace
 
-Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most) {
-  return Owned<Cursor>(new Taking(std::move(input), most));
-}
-
-void refuse_forked(const char* stage) {
-  fail(Code::E1105, cat("an iterator over `", stage, "` is used in a forked process"),
-       "the threads that make its elements stayed in the process that began to iterate",
-       {manual_fix("make the iterator in the forked process")});
-}
-
 Dataset Dataset::cached() const { return Dataset(make_ref<Cache>(object_)); }
 
 Dataset Dataset::placed(Device* device) const {
@@ -294,7 +146,7 @@ Dataset Dataset::prefetched(int64_t buffer_size) const {
     fail(Code::E1103, cat("`buffer_size` of `prefetch` is ", buffer_size,
                           ", expected 0 or more, or -1 for what suits"));
   if (buffer_size == 0) return *this;
-  return Dataset(make_ref<Prefetch>(object_, buffer_size == kAutotune ? 2 : buffer_size));
+  return Dataset(make_ref<Prefetch>(object_, buffer_size));
 }
 
 }  // namespace holdfast::data

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
@@ -327,8 +328,7 @@ class Arrays final : public DatasetObject {
 }  // namespace
 
 Dataset detail::of_arrays(const Nested& tensors, const ArraysOptions& o) {
-  if (o.batch_size < 1)
-    fail(Code::E1103, cat("`batch_size` of `arrays` is ", o.batch_size, ", expected 1 or more"));
+  need_one(o.batch_size, "batch_size", "arrays");
   int64_t count = rows_in(tensors, "arrays");
   return Dataset(make_ref<Arrays>(on_host(tensors), count, o));
 }

@@ -6,6 +6,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/op/refuse.h"
@@ -262,11 +263,6 @@ class GroupByWindow final : public DatasetObject {
   const GroupOptions options_;
   const Ref<Object> held_;
 };
-
-void need_one(int64_t value, const char* argument, const char* stage) {
-  if (value < 1)
-    fail(Code::E1103, cat("`", argument, "` of `", stage, "` is ", value, ", expected 1 or more"));
-}
 
 }  // namespace
 
