@@ -5,6 +5,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/loop.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
 
@@ -18,6 +19,18 @@ Dataset::Dataset(Ref<DatasetObject> object) : object_(std::move(object)) {
 
 Iterator::Iterator(Ref<IteratorObject> object) : object_(std::move(object)) {
   if (!object_) fail(Code::E1104, "an Iterator is made of nothing");
+}
+
+Nested Iterator::get_next(const Line& at) {
+  mark_caller(at);
+  Nested out;
+  if (object_->next(out)) return out;
+  Diagnostic d;
+  d.code = Code::E1402;
+  d.headline = kEndOfSequence;
+  d.labels.push_back({Role::kUsed, locate(here()), "asked for here", true});
+  d.fixes.push_back(manual_fix("end the loop where `next` gives none, or `repeat` the dataset"));
+  raise(std::move(d));
 }
 
 // What runs while an element is made may want the language's lock that somebody who waits here has:

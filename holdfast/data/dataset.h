@@ -443,6 +443,8 @@ class HOLDFAST_API Iterator {
     if (!object_->next(out)) return std::nullopt;
     return out;
   }
+  /// The next element; OutOfRangeError (E1402) at the end.
+  Nested get_next(const Line& at = Line::current());
   /// Where it stands, with buffers and the states of random streams, as bytes. An iterator of a
   /// dataset that is made in the same way goes on from there, in another process too.
   std::string save() const { return object_->save(); }

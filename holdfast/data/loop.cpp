@@ -81,8 +81,7 @@ Status element(Call& c) {
 
 Status get_next(Call& c) {
   Nested now;
-  if (!position_in(c).iterator->next(now))
-    return {Code::E1103, "End of sequence: the iterator has no element left"};
+  if (!position_in(c).iterator->next(now)) return {Code::E1402, kEndOfSequence};
   return give(c, now);
 }
 

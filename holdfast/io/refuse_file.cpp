@@ -17,8 +17,9 @@ void check_path(const std::string& path) {
 }
 
 void refuse_file(const std::string& path, const char* what_failed) {
-  std::string reason = std::generic_category().message(errno);
-  fail(Code::E1301, cat("`", path, "` could not be ", what_failed), reason);
+  int why = errno;
+  fail(why == ENOENT ? Code::E1304 : Code::E1301, cat("`", path, "` could not be ", what_failed),
+       std::generic_category().message(why));
 }
 
 void refuse_file(const std::string& path, const std::string& reason) {

@@ -7,7 +7,8 @@ namespace holdfast::io {
 
 /// Refuses a path that no file can have.
 void check_path(const std::string& path);
-/// "`a.safetensors` could not be opened", and why: the reason that `errno` has.
+/// "`a.safetensors` could not be opened", and why: the reason that `errno` has. E1304 where nothing
+/// is there.
 [[noreturn]] void refuse_file(const std::string& path, const char* what_failed);
 /// Likewise, with a reason of our own.
 [[noreturn]] void refuse_file(const std::string& path, const std::string& reason);

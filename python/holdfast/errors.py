@@ -7,6 +7,7 @@ are those that TensorFlow programs already catch.
 from __future__ import annotations
 
 import builtins
+import errno
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -277,7 +278,6 @@ _MORE_BASES: dict[str, tuple[type, ...]] = {
 }
 # Whose errors are of another class there: programs end their loops by catching it.
 _STATUS_OF: dict[tuple[str, str], str] = {
-    ("E1103", "IteratorGetNext"): "OutOfRangeError",
     ("E1106", "TerminateOnNaN"): "InvalidArgumentError",
 }
 
@@ -321,6 +321,8 @@ def from_diagnostic(
     kind = _class_of(code, status, bases, said.get("op") or "")
     made = kind.__new__(kind, text)
     made._said, made._text, made._data = said, text, None
+    if isinstance(made, FileNotFoundError):
+        made.errno = errno.ENOENT  # programs that catch OSError look at it
     if isinstance(made, OpError):
         made._op, made._message = said.get("op") or None, text
     return made

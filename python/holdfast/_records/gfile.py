@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 _CLASSES: dict[int, Any] = {
-    errno.ENOENT: errors.NotFoundError,
     errno.ENOTDIR: errors.FailedPreconditionError,
     errno.ENOTEMPTY: errors.FailedPreconditionError,
     errno.EISDIR: errors.FailedPreconditionError,
@@ -41,6 +40,11 @@ _CLASSES: dict[int, Any] = {
 
 
 def _refuse(error: OSError, path: str) -> NoReturn:
+    if error.errno == errno.ENOENT:
+        try:
+            errors.fail("E1304", f"`{path}` could not be found", error.strerror or str(error))
+        except errors.NotFoundError as missing:
+            raise missing from None  # it says all that the system's own error says
     kind = _CLASSES.get(error.errno or 0, errors.UnknownError)
     raise kind(None, None, f"{path}; {error.strerror or error}") from None
 

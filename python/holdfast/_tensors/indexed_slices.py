@@ -205,9 +205,6 @@ class IndexedSlicesSpec(CompositeSpec):
     def _facts(self) -> bool:
         return self._dense_shape_dtype is not None
 
-    def _shape_fits(self, other: Any) -> bool:
-        return self._shape.is_compatible_with(other._shape)
-
 
 IndexedSlicesSpec._VALUE = IndexedSlices
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import glob
 import gzip
 import io
 import math
@@ -13,6 +12,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._records.csv import decode_csv, default_tensor
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype, float32, float64, int32, int64, string
 from ..errors import fail, unsupported
 from .dataset import Dataset
@@ -92,10 +92,10 @@ def _records(
 
 def _files(pattern: Any) -> list[str]:
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    found = [name for each in patterns for name in sorted(glob.glob(os.fsdecode(each)))]
-    if not found:
-        fail("E1301", "no file was found", f"the pattern is {pattern!r}")
-    return found
+    found = registry.function("io.matching_files")([os.fsdecode(each) for each in patterns])
+    if not len(found):
+        fail("E1304", "no file was found", f"the pattern is {pattern!r}")
+    return [os.fsdecode(each) for each in found.numpy()]
 
 
 def _rows(path: str, compression: str, encoding: str, delimiter: str, quotes: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _holdfast
 from .._tensors.dtypes import string
@@ -32,48 +32,43 @@ class _FilesDataset(Dataset):
         pass  # `__new__` made it
 
 
-class TFRecordDataset(_FilesDataset):
+class _SeparatedDataset(_FilesDataset):
+    """One whose files say themselves where an element ends."""
+
+    _FUNCTION: ClassVar[str]
+    _MAKE: ClassVar[Any]
+
+    def __new__(
+        cls,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        return _made(
+            cls,
+            cls._FUNCTION,
+            filenames,
+            cls._MAKE,
+            compression_text(compression_type),
+            size_or(buffer_size, "`buffer_size`", 0),
+            parallel_reads(num_parallel_reads),
+        )
+
+
+class TFRecordDataset(_SeparatedDataset):
     """The records of files, as bytes. `num_parallel_reads` files are read in turn."""
 
-    def __new__(
-        cls,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-        name: str | None = None,
-    ) -> Any:
-        return _made(
-            cls,
-            "TFRecordDataset",
-            filenames,
-            _holdfast.data_records,
-            compression_text(compression_type),
-            size_or(buffer_size, "`buffer_size`", 0),
-            parallel_reads(num_parallel_reads),
-        )
+    _FUNCTION = "TFRecordDataset"
+    _MAKE = staticmethod(_holdfast.data_records)
 
 
-class TextLineDataset(_FilesDataset):
+class TextLineDataset(_SeparatedDataset):
     """The lines of files, without what ends them."""
 
-    def __new__(
-        cls,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-        name: str | None = None,
-    ) -> Any:
-        return _made(
-            cls,
-            "TextLineDataset",
-            filenames,
-            _holdfast.data_lines,
-            compression_text(compression_type),
-            size_or(buffer_size, "`buffer_size`", 0),
-            parallel_reads(num_parallel_reads),
-        )
+    _FUNCTION = "TextLineDataset"
+    _MAKE = staticmethod(_holdfast.data_lines)
 
 
 class FixedLengthRecordDataset(_FilesDataset):

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._flow.optional import Optional
-from ..errors import OutOfRangeError, fail
+from ..errors import fail
 from .loop import graph_for, loop_from
 from .structure import map_leaves, packed, spec_of
 
@@ -33,7 +33,12 @@ class Iterator(_holdfast.DatasetIteratorBase):
         """The next element; OutOfRangeError at the end."""
         for element in self:
             return element
-        raise OutOfRangeError(None, None, "End of sequence")
+        fail(
+            "E1402",
+            "End of sequence: the iterator has no element left",
+            "the dataset has given all of its elements",
+            fix="iterate with `for`, which ends by itself, or `repeat` the dataset",
+        )
 
     def get_next_as_optional(self) -> Optional:
         """The next element, or none at the end."""
