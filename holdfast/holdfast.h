@@ -79,6 +79,7 @@
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/scatter.h"
 #include "holdfast/ops/several.h"
+#include "holdfast/ops/signal.h"
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"

@@ -76,7 +76,7 @@ _LONG_TAIL = {
       RandomShear RandomTranslation RandomZoom Resizing ReversibleEmbedding STFTSpectrogram
       Solarization StringLookup TextVectorization""",
     "keras.ops": """
-      ctc_decode fft fft2 ifft2 irfft istft rfft stft""",
+      ctc_decode""",
     "keras.ops.image": """
       affine_transform elastic_transform extract_patches_3d gaussian_blur hsv_to_rgb map_coordinates
       perspective_transform resize rgb_to_hsv scale_and_translate sobel_edges ssim""",

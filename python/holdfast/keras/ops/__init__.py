@@ -21,6 +21,7 @@ from . import (
     rearranging,
     reductions,
     shapes,
+    spectra,
     transforms,
     windows,
 )
@@ -29,7 +30,7 @@ from . import numpy as numpy
 
 _sources = (
     *(core, elementwise, linalg, making, nn, ordering, rearranging, reductions, shapes),
-    *(transforms, windows),
+    *(spectra, transforms, windows),
 )
 _known: dict[str, object] = {}
 for _name in _namespaces()["keras.ops"]:

@@ -137,18 +137,7 @@ def segment_prod(
 
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
     """Windows over the last axis."""
-    x = tensor(x)
-    total = x.shape[-1]
-    if total is None:
-        fail("E1102", "`extract_sequences` needs to know the size of the last axis")
-    if not 0 < sequence_length <= total or sequence_stride <= 0:
-        fail(
-            "E1103",
-            f"`extract_sequences`: a length of {sequence_length} and a stride of {sequence_stride} "
-            f"over {total} values",
-        )
-    begins = np.arange(0, total - sequence_length + 1, sequence_stride)
-    return tf.gather(x, begins[:, None] + np.arange(sequence_length)[None, :], axis=-1)
+    return tf.signal.frame(tensor(x), sequence_length, sequence_stride)
 
 
 def logical_branch(pred: Any) -> Any:
