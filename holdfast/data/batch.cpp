@@ -4,6 +4,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
+#include "holdfast/data/collect.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/open_batch.h"
 #include "holdfast/device/device.h"
@@ -11,15 +12,12 @@
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::data {
-namespace {
-
 int64_t batches(int64_t elements, int64_t size, bool drop) {
   return elements < 0 ? elements : elements / size + (elements % size != 0 && !drop);
 }
 
-/// Elements of a batch differ: says which, and how.
-[[noreturn]] void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
-                                    size_t component, const Tensor& a, const Tensor& b) {
+void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
+                       size_t component, const Tensor& a, const Tensor& b) {
   Diagnostic d;
   d.code = Code::E1401;
   d.op = stage.name();
@@ -33,6 +31,8 @@ int64_t batches(int64_t elements, int64_t size, bool drop) {
   d.fixes.push_back(manual_fix("or give them one shape in a `map` before it"));
   raise(std::move(d));
 }
+
+namespace {
 
 void check_alike(const DatasetObject& stage, int64_t first, std::span<const Nested> elements) {
   std::vector<Tensor> want = elements[0].leaves();
@@ -185,41 +185,19 @@ class PaddedBatch final : public DatasetObject {
     return out;
   }
 
-  struct Together final : Cursor {
-    explicit Together(const PaddedBatch& s) : stage(&s), input(s.input().begin()) {}
+  struct Together final : Collector {
+    explicit Together(const PaddedBatch& s) : Collector(s.input(), s.size_, s.drop_), stage(&s) {}
     bool next(Nested& out) override {
-      std::vector<Nested> elements;
-      while (static_cast<int64_t>(elements.size()) < stage->size_ && !ended) {
-        Nested one;
-        if (input->next(one))
-          elements.push_back(std::move(one));
-        else
-          ended = true;
-      }
-      auto n = static_cast<int64_t>(elements.size());
-      if (n == 0 || (n < stage->size_ && stage->drop_)) return false;
-      int64_t first = at;
-      at += n;
+      int64_t first;
+      std::vector<Nested> elements = collect(first);
+      if (elements.empty()) return false;
       std::vector<Tensor> leaves;
       for (size_t k = 0; k < stage->shapes_.size(); ++k)
         leaves.push_back(stage->padded(elements, k, first));
       out = elements[0].with_leaves(leaves);
       return true;
     }
-    void save(Saving& to) const override {
-      to.number(ended);
-      to.number(at);
-      input->save(to);
-    }
-    void restore(Restoring& from) override {
-      ended = from.number() != 0;
-      at = from.number();
-      input->restore(from);
-    }
     const Ref<const PaddedBatch> stage;
-    Owned<Cursor> input;
-    int64_t at = 0;
-    bool ended = false;
   };
   const int64_t size_;
   const bool drop_;

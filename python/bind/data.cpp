@@ -10,6 +10,7 @@
 #include "holdfast/data/worker.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
+#include "python/bind/structure.h"
 #include "python/bind/traced.h"
 
 namespace nb = nanobind;
@@ -253,6 +254,11 @@ ElementSpec spec_of(PyObject* o) {
       entries.emplace_back(PyUnicode_AsUTF8(key), spec_of(value));
     }
     return ElementSpec::dict(entries);
+  }
+  if (nesting(Py_TYPE(o)) == Nesting::kComposite) {
+    std::vector<ElementSpec> parts;
+    for (const Object& part : children_of(o)) parts.push_back(spec_of(part.get()));
+    return ElementSpec::tuple(parts);
   }
   nb::handle spec(o);
   if (nb::hasattr(spec, "element_spec")) {

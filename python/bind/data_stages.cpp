@@ -1,5 +1,6 @@
 // Stages of datasets that collect, choose, carry and keep elements.
 #include "holdfast/base/text.h"
+#include "holdfast/data/parts.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "python/bind/data.h"
@@ -20,6 +21,30 @@ int64_t integer_of(PyObject* o, const char* what) {
     type_error(cat(what, " is ", repr_of(o), ", expected an integer"));
   }
   return v;
+}
+
+// What is told of each value of an element: its kind, how many splits it has and their dtype, and
+// the shape of a row.
+std::vector<data::PartRule> rules_of(const nb::list& rules) {
+  using Kind = data::PartRule::Kind;
+  std::vector<data::PartRule> out;
+  for (nb::handle each : rules) {
+    auto kind = nb::cast<std::string>(each[0]);
+    data::PartRule rule;
+    rule.kind = kind == "ragged"     ? Kind::kRagged
+                : kind == "rows"     ? Kind::kRows
+                : kind == "sparse"   ? Kind::kSparse
+                : kind == "elements" ? Kind::kElements
+                                     : Kind::kTensor;
+    if (rule.kind == Kind::kRagged || rule.kind == Kind::kRows) {
+      rule.splits = nb::cast<int>(each[1]);
+      rule.splits_dtype = dtype_of_object(nb::object(each[2]).ptr());
+    }
+    if (rule.kind == Kind::kElements)
+      rule.row_shape = shape_of(nb::object(each[1]).ptr(), "`row_shape`");
+    out.push_back(std::move(rule));
+  }
+  return out;
 }
 
 nb::object group_by_window(nb::handle self, nb::handle key, const std::vector<Tensor>& captured,
@@ -126,6 +151,17 @@ void bind_data_stages(nb::module_& m) {
         [](nb::handle self) { return made([&] { return dataset_of(self).unique(); }); });
   m.def("data_rebatch", [](nb::handle self, const std::vector<int64_t>& sizes, bool drop) {
     return made([&] { return dataset_of(self).rebatch(sizes, {.drop_remainder = drop}); });
+  });
+  m.def("data_batch_parts", [](nb::handle self, int64_t size, bool drop, const nb::list& rules,
+                               nb::handle gives) {
+    return made([&] {
+      return data::batch_parts(dataset_of(self), size, drop, rules_of(rules), spec_of(gives.ptr()));
+    });
+  });
+  m.def("data_unbatch_parts", [](nb::handle self, const nb::list& rules, nb::handle gives) {
+    return made([&] {
+      return data::unbatch_parts(dataset_of(self), rules_of(rules), spec_of(gives.ptr()));
+    });
   });
   m.def("data_ignore_errors", [](nb::handle self, bool log_warning) {
     return made([&] { return dataset_of(self).ignore_errors(log_warning); });

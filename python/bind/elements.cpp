@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/inner.h"
 #include "python/bind/object.h"
+#include "python/bind/structure.h"
 
 namespace holdfast::py {
 namespace {
@@ -34,6 +35,11 @@ Nested element_of(PyObject* o, const char* what) {
   }
   if (auto* dataset = object_behind<data::DatasetObject>(o))
     return data::component_of(data::Dataset(Ref<data::DatasetObject>(dataset)));
+  if (nesting(Py_TYPE(o)) == Nesting::kComposite) {
+    std::vector<Nested> items;
+    for (const Object& part : children_of(o)) items.push_back(element_of(part.get(), what));
+    return Nested::tuple(std::move(items));
+  }
   InterpreterScope at_once(nullptr);  // data has values, also where a function is being traced
   return convert(o, DType::kInvalid, false, what);
 }

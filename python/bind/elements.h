@@ -6,8 +6,8 @@
 
 namespace holdfast::py {
 
-/// Tuples, also named ones, and dicts of what becomes a tensor, or is a dataset. `what` names the
-/// whole in a message.
+/// Tuples, also named ones, and dicts of what becomes a tensor, or is a dataset; a ragged or sparse
+/// tensor is a tuple of its parts. `what` names the whole in a message.
 Nested element_of(PyObject* structure, const char* what);
 /// Tuples, lists, dicts and None, with what `leaf` gives for each tensor.
 template <class Leaf>

@@ -209,12 +209,6 @@ def test_reduce_apply_and_options():
 
 def test_names_that_are_not_there_say_so():
     ds = Dataset.range(3)
-    for name in ("ragged_batch", "sparse_batch"):
-        assert not hasattr(ds, name)
-        with pytest.raises(tf.errors.UnimplementedError, match=name):
-            getattr(ds, name)
-    with pytest.raises(tf.errors.UnimplementedError, match="sparse_batch"):
-        _ = Dataset.sparse_batch
     with pytest.raises(tf.errors.UnimplementedError, match="SqlDataset"):
         _ = tf.data.experimental.SqlDataset
     with pytest.raises(AttributeError, match="no attribute"):

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 from .. import _holdfast
 from .._structures import nesting
-from .shape import TensorSpec, TypeSpec
+from ..errors import unsupported
+from .shape import TensorShape, TensorSpec, TypeSpec
 
 __all__ = ["Composite", "CompositeSpec", "differentiated", "handles", "regrouped"]
 
@@ -56,6 +57,10 @@ class Composite:
     def _fed(self, value: Any) -> tuple[Any, ...]:
         """What a session is fed for its tensors, from what a program gave for it."""
         return value._tensors() if isinstance(value, Composite) else tuple(value)
+
+    def _numpy(self) -> Any:
+        """Its value as an array."""
+        unsupported(f"a {type(self).__name__} has no array of its own", "it is several tensors")
 
     @property
     def value_type(self) -> type[Any]:
@@ -113,6 +118,23 @@ class CompositeSpec(TypeSpec):
     def value_type(self) -> type[Any]:
         """The class of such values."""
         return self._VALUE  # type: ignore[no-any-return]
+
+    def _with_shape(self, shape: Any, added: int) -> Any:
+        """One of another shape, with so many more axes in front."""
+        raise NotImplementedError
+
+    def _batch(self, batch_size: int | None) -> Any:
+        """That of values of this side by side."""
+        return self._with_shape(TensorShape([batch_size]).concatenate(self.shape), 1)
+
+    def _unbatch(self) -> Any:
+        """That of a row."""
+        shape = self.shape
+        return self._with_shape(shape if shape.rank is None else shape[1:], -1)
+
+    def _joined(self, other: Any) -> Any:
+        """One that values of both fit."""
+        return self._with_shape(self.shape.most_specific_compatible_shape(other.shape), 0)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value, or another specification, may be meant."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from .. import _holdfast
 from .._tensors.dtypes import float32, float64, int64
 from ..errors import fail, need_callable
 from .keeping import path_text
-from .structure import arguments, whole_number
+from .structure import arguments, joined_template, whole_number
 
 __all__ = ["Choosing"]
 
@@ -44,7 +45,7 @@ class Choosing:
         made: Any = _holdfast.data_choose(
             list(datasets), choice_dataset, bool(stop_on_empty_dataset)
         )
-        made._template = datasets[0]._template
+        made._template = functools.reduce(joined_template, (d._template for d in datasets))
         return made
 
     @staticmethod

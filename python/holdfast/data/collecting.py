@@ -10,9 +10,10 @@ from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from ..errors import fail, need_callable
 from .functions import traced, traced_for
+from .parts import batched, need_tensors, unbatched
 from .padding import padded_shapes_of, padding_values_of
 from .probing import number, on_symbols
-from .structure import map_leaves, packed, spec_of, template_of, whole_number
+from .structure import holds_composites, map_leaves, packed, spec_of, template_of, whole_number
 
 __all__ = ["Collecting"]
 
@@ -32,6 +33,7 @@ class Collecting:
 
         A window begins `shift` elements after the one before it, and takes each `stride`-th.
         """
+        need_tensors(self, "window")
         count = whole_number(number(size), "`size`")
         by = count if shift is None else whole_number(number(shift), "`shift`")
         if by == 0 and shift is not None:
@@ -108,6 +110,7 @@ class Collecting:
         name: str | None = None,
     ) -> Any:
         """Batches of elements of similar length, padded to the longest of a batch."""
+        need_tensors(self, "bucket_by_sequence_length")
         length = traced(element_length_func, self, "bucket_by_sequence_length")
         made = _holdfast.data_bucket(
             self,
@@ -159,6 +162,9 @@ class Collecting:
             batch_size = batch_size.numpy().tolist()
         many = batch_size if isinstance(batch_size, (list, tuple)) else [batch_size]
         sizes = [whole_number(each, "`batch_size`") for each in many]
+        if holds_composites(self._template) and len(sizes) == 1:
+            return batched(unbatched(self), sizes[0], bool(drop_remainder))
+        need_tensors(self, "rebatch")
         return self._same(_holdfast.data_rebatch(self, sizes, bool(drop_remainder)))
 
     def ignore_errors(self: Any, log_warning: bool = False, name: str | None = None) -> Any:

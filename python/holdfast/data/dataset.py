@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
 from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from .._tensors.symbols import is_symbol
@@ -17,15 +18,17 @@ from .generators import from_generator
 from .iterator import Iterator, NumpyIterator, iterator_of
 from .keeping import Keeping, path_text
 from .loop import graph_for, probed_reduce, staged_reduce
-from .missing import METHODS
 from .options import Options
 from .padding import padded_shapes_of, padding_values_of
+from .parts import batched, need_tensors, slices, to_ragged, to_sparse, unbatched
 from .probing import is_probing, made_spec, need_values, number, symbols_of
 from .structure import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
     arguments,
+    holds_composites,
+    joined_template,
     map_leaves,
     packed,
     spec_of,
@@ -36,23 +39,7 @@ from .structure import (
 __all__ = ["Dataset"]
 
 
-def _refuse(name: str) -> NoReturn:
-    unsupported(
-        f"`tf.data.Dataset.{name}` is not part of Holdfast",
-        "Holdfast knows the name from TensorFlow, and has nothing that does its work.",
-    )
-
-
-class _DatasetType(type):
-    """Says of TensorFlow's names that are not there that they are not."""
-
-    def __getattr__(cls, name: str) -> Any:
-        if name in METHODS:
-            _refuse(name)
-        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-
-
-class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_DatasetType):
+class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     """A pipeline of elements. It never changes: each method gives another one.
 
     `name` is what a program calls a stage; it changes nothing.
@@ -85,11 +72,6 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
             fix="make it anew in the other process, and restore an iterator's position there",
         )
 
-    def __getattr__(self, name: str) -> Any:
-        if name in METHODS:
-            _refuse(name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def _like(self, made: Any, template: Any = None) -> Dataset:
         given: Dataset = made
         given._template, given._options = template, self._options
@@ -104,7 +86,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element."""
-        need_values(*nest.flatten(tensors))
+        need_values(*nesting.flatten(tensors))
         made: Dataset = _holdfast.data_from_tensors(tensors)
         made._template = template_of(tensors)
         return made
@@ -112,9 +94,12 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of tensors, side by side."""
-        need_values(*nest.flatten(tensors))
+        template = template_of(tensors)
+        if holds_composites(template):
+            return _made(slices(Dataset.from_tensors(tensors)))
+        need_values(*nesting.flatten(tensors))
         made: Dataset = _holdfast.data_from_tensor_slices(tensors)
-        made._template = template_of(tensors)
+        made._template = template
         return made
 
     @staticmethod
@@ -323,7 +308,8 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this one, then those of another."""
-        return self._same(_holdfast.data_concatenate(self, dataset))
+        made = _holdfast.data_concatenate(self, dataset)
+        return self._like(made, joined_template(self._template, dataset._template))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element."""
@@ -343,7 +329,25 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
     ) -> Dataset:
         """`batch_size` elements side by side."""
         size = whole_number(number(batch_size), "`batch_size`")
+        if holds_composites(self._template):
+            return _made(batched(self, size, bool(drop_remainder)))
         return self._same(_holdfast.data_batch(self, size, bool(drop_remainder)))
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """The same for elements of different sizes: tensors whose sizes vary become ragged."""
+        size = whole_number(number(batch_size), "`batch_size`")
+        return _made(to_ragged(self, size, bool(drop_remainder), row_splits_dtype))
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+        """Sparse tensors of `batch_size` elements, each a tensor of `row_shape` at most."""
+        size = whole_number(number(batch_size), "`batch_size`")
+        return _made(to_sparse(self, size, row_shape))
 
     def padded_batch(
         self,
@@ -354,6 +358,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
         name: str | None = None,
     ) -> Dataset:
         """The same for elements of different sizes, padded to those of `padded_shapes`."""
+        need_tensors(self, "padded_batch")
         size = whole_number(number(batch_size), "`batch_size`")
         shapes = padded_shapes_of(self.element_spec, padded_shapes)
         values = padding_values_of(self.element_spec, padding_values)
@@ -362,6 +367,8 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping, metaclass=_D
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of each element."""
+        if holds_composites(self._template):
+            return _made(unbatched(self))
         return self._same(_holdfast.data_unbatch(self))
 
     # -- ahead of time

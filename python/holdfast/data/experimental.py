@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .. import _holdfast
 from .._flow.optional import Optional
 from .._tensors import registry
+from .._tensors.dtypes import int64
 from ..errors import fail, need_callable
 from .csv import CsvDataset, make_csv_dataset
 from .dataset import Dataset
@@ -45,6 +46,8 @@ __all__ = [
     "cardinality",
     "choose_from_datasets",
     "copy_to_device",
+    "dense_to_ragged_batch",
+    "dense_to_sparse_batch",
     "enumerate_dataset",
     "from_list",
     "get_next_as_optional",
@@ -260,6 +263,18 @@ snapshot = _applied("snapshot")
 take_while = _applied("take_while")
 unbatch = _applied("unbatch")
 unique = _applied("unique")
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
+) -> Transformation:
+    """`Dataset.ragged_batch`, for `Dataset.apply`."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+    """`Dataset.sparse_batch`, for `Dataset.apply`."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
 def enumerate_dataset(start: Any = 0) -> Transformation:

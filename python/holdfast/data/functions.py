@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import _holdfast
+from .._tensors.composite import Composite
 from .._tensors.shape import TensorSpec
 from .._tracing.converter import converter
 from .._tracing.function import Function
@@ -98,6 +99,8 @@ def probed(function: Callable[..., Any], args: tuple[Any, ...], stage: str) -> A
 def _spec_of_value(value: Any) -> Any:
     if isinstance(value, _holdfast.DatasetBase):
         return DatasetSpec(spec_of(value))
+    if isinstance(value, Composite):
+        return value._type_spec
     tensor = _as_tensor(value)
     return TensorSpec(tensor.shape, tensor.dtype)
 
@@ -105,7 +108,7 @@ def _spec_of_value(value: Any) -> Any:
 def _needs_tensors(result: Any) -> bool:
     """Whether something in a result is no tensor yet: a list, which stands for one."""
     found = []
-    map_leaves(lambda leaf: found.append(not isinstance(leaf, Slot)), result)
+    map_leaves(lambda leaf: found.append(not isinstance(leaf, (Slot, Composite))), result)
     return any(found)
 
 
@@ -123,10 +126,13 @@ def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 def _as_tensor(value: Any) -> Any:
     if isinstance(value, _holdfast.DatasetBase):
         raise NeedsValues
-    return _holdfast.convert(value)
+    return value if isinstance(value, Composite) else _holdfast.convert(value)
 
 
-def _spec(leaf: Any, types: list[Any], stage: str) -> TensorSpec:
+def _spec(leaf: Any, types: list[Any], stage: str) -> Any:
+    if isinstance(leaf, Composite):
+        parts = tuple(_spec(part, types, stage) for part in leaf._tensors())
+        return leaf._spec(leaf._facts(), parts)
     if not isinstance(leaf, Slot):
         fail(
             "E1104",

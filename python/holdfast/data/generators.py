@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorSpec, as_shape
 from ..errors import fail, need_callable
-from .structure import map_leaves, template_of
+from .structure import holds_composites, map_leaves, template_of
 
 __all__ = ["from_generator"]
 
@@ -34,9 +35,33 @@ def from_generator(
                 f"the generator gave {type(made).__name__}, expected something to iterate over",
                 fix="write `yield` in it, or return an iterable",
             )
-        return iter(made)
+        return iter(made) if not opens else (_opened(spec, each) for each in made)
 
-    return _holdfast.data_from_generator(begin, spec), template_of(spec)
+    template = template_of(spec)
+    opens = holds_composites(template)
+    return _holdfast.data_from_generator(begin, spec), template
+
+
+def _opened(spec: Any, value: Any) -> Any:
+    """What a generator gave, with ragged and sparse tensors as tuples of their parts."""
+    if isinstance(spec, CompositeSpec):
+        if not spec.is_compatible_with(value) and (isinstance(value, Composite) or _has_parts(spec)):
+            fail(
+                "E1401",
+                f"a generator gave {value!r}",
+                f"its signature says that this is {spec!r}",
+            )
+        return value._tensors() if isinstance(value, Composite) else (value,)
+    if isinstance(spec, dict) and isinstance(value, dict):
+        return {key: _opened(spec.get(key), each) for key, each in value.items()}
+    if isinstance(spec, tuple) and isinstance(value, (tuple, list)) and len(spec) == len(value):
+        return tuple(_opened(s, v) for s, v in zip(spec, value, strict=True))
+    return value  # C++ says what is wrong with it
+
+
+def _has_parts(spec: CompositeSpec) -> bool:
+    """Whether such values are of several tensors: a ragged one without splits is a tensor."""
+    return len(spec._component_specs) > 1
 
 
 def _spec(types: Any, shapes: Any, signature: Any) -> Any:
@@ -60,7 +85,7 @@ def _spec(types: Any, shapes: Any, signature: Any) -> Any:
 
 
 def _checked(spec: Any) -> Any:
-    if not isinstance(spec, TensorSpec):
+    if not isinstance(spec, (TensorSpec, CompositeSpec)):
         fail("E1104", f"`output_signature` has {spec!r}, expected a tf.TensorSpec")
     return spec
 

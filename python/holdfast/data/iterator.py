@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._flow.optional import Optional
+from .._tensors.composite import Composite
 from ..errors import fail
 from .loop import graph_for, loop_from
 from .structure import map_leaves, packed, spec_of
@@ -171,7 +172,8 @@ class NumpyIterator:
 
 
 def _as_numpy(tensor: Any) -> Any:
-    return tensor.numpy()
+    # A ragged one becomes an array of rows, a sparse one a dense array.
+    return tensor._numpy() if isinstance(tensor, Composite) else tensor.numpy()
 
 
 def iterator_of(dataset: Any) -> Iterator:

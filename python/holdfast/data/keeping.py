@@ -11,7 +11,7 @@ from .. import _holdfast
 from .._devices.device import device as placed
 from .._tensors.dtypes import uint64
 from ..errors import fail, unsupported
-from .structure import AUTOTUNE
+from .structure import AUTOTUNE, template_of
 
 __all__ = ["Keeping", "path_text"]
 
@@ -45,6 +45,8 @@ class Keeping:
         if wait:
             unsupported("`wait` of `load` is not supported", "a folder is there, or it is not")
         made: Any = _holdfast.data_load(path_text(path, "`path`"))
+        if element_spec is not None:
+            made._template = template_of(element_spec)
         if element_spec is not None and made.element_spec != element_spec:
             fail(
                 "E1103",

@@ -7,6 +7,7 @@ from typing import Any
 from .. import _holdfast
 from .._tensors.shape import as_shape
 from ..errors import fail
+from .structure import flat_leaves
 
 __all__ = ["padded_shapes_of", "padding_values_of"]
 
@@ -24,17 +25,8 @@ def padding_values_of(specs: Any, given: Any) -> list[Any]:
         return []
     return [
         None if each is None else _holdfast.convert(each, spec.dtype)
-        for each, spec in zip(_flat_up_to(specs, given, False), _flat(specs), strict=True)
+        for each, spec in zip(_flat_up_to(specs, given, False), flat_leaves(specs), strict=True)
     ]
-
-
-def _flat(structure: Any) -> list[Any]:
-    """The leaves, in the order in which C++ has them."""
-    if isinstance(structure, tuple):
-        return [leaf for item in structure for leaf in _flat(item)]
-    if isinstance(structure, dict):
-        return [leaf for key in sorted(structure) for leaf in _flat(structure[key])]
-    return [] if structure is None else [structure]
 
 
 def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
@@ -55,7 +47,7 @@ def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
             for leaf in _flat_up_to(item, each, shapes)
         ]
     if not shapes and not isinstance(given, (tuple, list, dict)):
-        return [given] * len(_flat(structure))
+        return [given] * len(flat_leaves(structure))
     fail(
         "E1104",
         f"`{'padded_shapes' if shapes else 'padding_values'}` is {given!r}, and elements are "

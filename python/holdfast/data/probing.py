@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _holdfast
+from .._tensors.composite import CompositeSpec
 from .._tensors.symbols import is_symbol
 from .._tracing.journal import Journal
 from .spec import DatasetSpec
@@ -66,6 +67,8 @@ def symbols_of(specs: Any) -> Any:
     def symbol(spec: Any) -> Any:
         if isinstance(spec, DatasetSpec):
             return _holdfast.data_promised(spec.element_spec)
+        if isinstance(spec, CompositeSpec):
+            return spec._from_components(map(symbol, spec._component_specs))
         sizes = None if spec.shape.rank is None else spec.shape.as_list()
         return writer.input(spec.dtype, sizes, "element")
 

@@ -1,4 +1,7 @@
-"""Elements: tuples, dicts and named tuples of tensors. A list is a tensor, as TensorFlow has it."""
+"""Elements: tuples, dicts and named tuples of tensors. A list is a tensor, as TensorFlow has it.
+
+A ragged or sparse tensor is one leaf here; to C++ it is a tuple of its parts.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.shape import TensorSpec
 from ..errors import fail
 from .spec import DatasetSpec
@@ -15,7 +19,10 @@ __all__ = [
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "arguments",
+    "flat_leaves",
+    "holds_composites",
     "holds_datasets",
+    "joined_template",
     "map_leaves",
     "packed",
     "spec_of",
@@ -33,7 +40,10 @@ def _is_named(value: Any) -> bool:
 
 
 def template_of(value: Any) -> Any:
-    """What C++ does not know of a structure: its named tuples. None where there are none."""
+    """What C++ does not know of a structure: its named tuples, and values of several tensors.
+
+    None where there are none.
+    """
     if isinstance(value, tuple):
         inside = [template_of(item) for item in value]
         if _is_named(value):
@@ -42,13 +52,39 @@ def template_of(value: Any) -> Any:
     if isinstance(value, dict):
         entries = {key: template_of(item) for key, item in value.items()}
         return (dict, entries) if any(each is not None for each in entries.values()) else None
-    return None
+    if isinstance(value, Composite):
+        return value._type_spec
+    return value if isinstance(value, CompositeSpec) else None
+
+
+def holds_composites(template: Any) -> bool:
+    """Whether a template has a ragged or sparse tensor."""
+    if isinstance(template, tuple):
+        _, inside = template
+        items = inside.values() if isinstance(inside, dict) else inside
+        return any(map(holds_composites, items))
+    return template is not None
+
+
+def joined_template(a: Any, b: Any) -> Any:
+    """The template of elements of two datasets, whose structures C++ has compared."""
+    if isinstance(a, CompositeSpec) and isinstance(b, CompositeSpec):
+        return a._joined(b)
+    if not isinstance(a, tuple) or not isinstance(b, tuple):
+        return a
+    kind, mine = a
+    theirs = b[1]
+    if kind is dict:
+        return kind, {key: joined_template(each, theirs[key]) for key, each in mine.items()}
+    return kind, [joined_template(x, y) for x, y in zip(mine, theirs, strict=True)]
 
 
 def packed(template: Any, value: Any) -> Any:
-    """A structure that C++ gave, with the named tuples of a template."""
+    """A structure that C++ gave, of tensors or specs, with what a template has besides."""
     if template is None:
         return value
+    if isinstance(template, CompositeSpec):
+        return template if isinstance(value[0], TensorSpec) else template._from_components(value)
     kind, inside = template
     if kind is dict:
         return {key: packed(inside[key], item) for key, item in value.items()}
@@ -67,6 +103,15 @@ def map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, dict):
         return {key: map_leaves(change, item) for key, item in value.items()}
     return change(value)
+
+
+def flat_leaves(structure: Any) -> list[Any]:
+    """The leaves, in the order in which C++ has them."""
+    if isinstance(structure, tuple):
+        return [leaf for item in structure for leaf in flat_leaves(item)]
+    if isinstance(structure, dict):
+        return [leaf for key in sorted(structure) for leaf in flat_leaves(structure[key])]
+    return [] if structure is None else [structure]
 
 
 def spec_of(dataset: Any) -> Any:

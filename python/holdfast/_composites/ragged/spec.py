@@ -82,6 +82,12 @@ class RaggedTensorSpec(CompositeSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
 
+    def _with_shape(self, shape: Any, added: int) -> Any:
+        rank = self._ragged_rank + added
+        if rank < 0:  # the rows of a tensor are tensors
+            return TensorSpec(shape, self._dtype)
+        return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
+
     def _facts(self) -> tuple[int | None, ...]:
         if self._shape.rank is None:
             return (None,) * self._ragged_rank

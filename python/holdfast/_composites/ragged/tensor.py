@@ -466,6 +466,8 @@ class RaggedTensor(Composite):
         flat, *splits = (_value_of(t) for t in self._tensors())
         return _nested_array(flat, splits)
 
+    _numpy = numpy
+
     def consumers(self) -> list[Any]:
         """The operations of a graph that take one of its parts."""
         return [op for t in self._tensors() for op in t.consumers()]

@@ -39,6 +39,14 @@ class SparseTensorSpec(CompositeSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype
 
+    def _with_shape(self, shape: Any, added: int) -> Any:
+        return SparseTensorSpec(shape, self._dtype)
+
+    def _from_components(self, tensors: Any) -> Any:
+        made = self.value_type(*tensors)  # which looks at the numbers of the dense shape
+        made.set_shape(self._shape)
+        return made
+
     def _facts(self) -> Any:
         return None if self._shape.rank is None else tuple(self._shape.as_list())
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 from typing import Any
 
+import numpy as np
+
 from ... import _holdfast
 from ..._tensors import registry
 from ..._tensors.composite import Composite
@@ -181,6 +183,12 @@ class SparseTensor(Composite):
         if new.shape.rank == 0 or (None not in (count, was) and count != was):
             fail("E1102", f"a sparse tensor of {was} values got a tensor of shape {new.shape}")
         return SparseTensor._made(self._facts(), (self._indices, new, self._dense_shape))
+
+    def _numpy(self) -> Any:
+        indices, values, shape = (t.numpy() for t in self._tensors())
+        out = np.full(shape, b"" if values.dtype == object else 0, values.dtype)
+        out[tuple(indices.T)] = values
+        return out
 
     def __tf_print__(self) -> str:
         return repr(self)

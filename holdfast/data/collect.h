@@ -1,0 +1,59 @@
+// What stages share that put elements side by side.
+#pragma once
+
+#include <vector>
+
+#include "holdfast/data/node.h"
+
+namespace holdfast::data {
+
+/// How many batches are made of so many elements.
+int64_t batches(int64_t elements, int64_t size, bool drop);
+
+/// Elements of a batch differ: says which, and how. `first` is the number of the batch's first one,
+/// which has `a`; the one `i` behind it has `b`.
+[[noreturn]] void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
+                                    size_t component, const Tensor& a, const Tensor& b);
+
+/// A cursor that takes elements of its input a batch at a time.
+class Collector : public Cursor {
+ public:
+  Collector(const DatasetObject& input, int64_t size, bool drop)
+      : input_(input.begin()), size_(size), drop_(drop) {}
+  void save(Saving& to) const override {
+    to.number(ended_);
+    to.number(at_);
+    input_->save(to);
+  }
+  void restore(Restoring& from) override {
+    ended_ = from.number() != 0;
+    at_ = from.number();
+    input_->restore(from);
+  }
+
+ protected:
+  /// The next elements; none at the end. `first` is the number of the first of them.
+  std::vector<Nested> collect(int64_t& first) {
+    std::vector<Nested> out;
+    while (!ended_ && static_cast<int64_t>(out.size()) < size_) {
+      Nested one;
+      if (input_->next(one))
+        out.push_back(std::move(one));
+      else
+        ended_ = true;
+    }
+    if (drop_ && static_cast<int64_t>(out.size()) < size_) out.clear();
+    first = at_;
+    at_ += static_cast<int64_t>(out.size());
+    return out;
+  }
+
+ private:
+  Owned<Cursor> input_;
+  const int64_t size_;
+  const bool drop_;
+  int64_t at_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace holdfast::data
