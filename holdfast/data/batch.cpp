@@ -16,8 +16,8 @@ int64_t batches(int64_t elements, int64_t size, bool drop) {
   return elements < 0 ? elements : elements / size + (elements % size != 0 && !drop);
 }
 
-void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
-                       size_t component, const Tensor& a, const Tensor& b) {
+void refuse_difference(const DatasetObject& stage, int64_t first, size_t i, size_t component,
+                       const Tensor& a, const Tensor& b) {
   Diagnostic d;
   d.code = Code::E1401;
   d.op = stage.name();

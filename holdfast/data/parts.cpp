@@ -348,8 +348,8 @@ class PartRows {
 
   void sparse_row(int64_t i, std::vector<Tensor>& out) const {
     auto row_at = [&](size_t e) { return indices_[e * columns_]; };
-    auto begin = std::partition_point(order_.begin(), order_.end(),
-                                      [&](size_t e) { return row_at(e) < i; });
+    auto begin =
+        std::partition_point(order_.begin(), order_.end(), [&](size_t e) { return row_at(e) < i; });
     auto end = std::partition_point(begin, order_.end(), [&](size_t e) { return row_at(e) == i; });
     auto count = static_cast<int64_t>(end - begin);
     Tensor indices = empty(int64, Shape{count, static_cast<int64_t>(columns_) - 1}, cpu());
@@ -479,14 +479,13 @@ Dataset batch_parts(const Dataset& input, int64_t batch_size, bool drop_remainde
     if (rule.kind == Kind::kElements && rule.row_shape.rank() < 1)
       fail(Code::E1102, cat("`row_shape` of `sparse_batch` is ", rule.row_shape.text(),
                             ", expected one axis or more"));
-  return Dataset(make_ref<PartsBatch>(input.object(), batch_size,
-                                      drop_remainder, std::move(rules), gives));
+  return Dataset(
+      make_ref<PartsBatch>(input.object(), batch_size, drop_remainder, std::move(rules), gives));
 }
 
 Dataset unbatch_parts(const Dataset& input, std::vector<PartRule> rules, const ElementSpec& gives) {
   check_rules(input, rules, "unbatch");
-  return Dataset(
-      make_ref<PartsUnbatch>(input.object(), std::move(rules), gives));
+  return Dataset(make_ref<PartsUnbatch>(input.object(), std::move(rules), gives));
 }
 
 }  // namespace holdfast::data

@@ -10,8 +10,8 @@ from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from ..errors import fail, need_callable
 from .functions import traced, traced_for
-from .parts import batched, need_tensors, unbatched
 from .padding import padded_shapes_of, padding_values_of
+from .parts import batched, need_tensors, unbatched
 from .probing import number, on_symbols
 from .structure import holds_composites, map_leaves, packed, spec_of, template_of, whole_number
 

@@ -45,7 +45,9 @@ def from_generator(
 def _opened(spec: Any, value: Any) -> Any:
     """What a generator gave, with ragged and sparse tensors as tuples of their parts."""
     if isinstance(spec, CompositeSpec):
-        if not spec.is_compatible_with(value) and (isinstance(value, Composite) or _has_parts(spec)):
+        if not spec.is_compatible_with(value) and (
+            isinstance(value, Composite) or _has_parts(spec)
+        ):
             fail(
                 "E1401",
                 f"a generator gave {value!r}",

@@ -146,4 +146,3 @@ def slices(whole: Any) -> Any:
     if counts and _holdfast.data_cardinality(made) == UNKNOWN_CARDINALITY:
         made = made._same(_holdfast.data_assert_cardinality(made, next(iter(counts))))
     return made
-

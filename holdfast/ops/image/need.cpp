@@ -1,0 +1,30 @@
+#include "holdfast/ops/image/need.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast::image {
+
+int need_images(const char* function, const Tensor& images, const char* argument) {
+  const Shape& s = images.shape();
+  if (!s.has_rank())
+    fail(Code::E1102,
+         cat(function, ": the number of axes of `", argument, "` is not known, expected 3 or 4"),
+         {}, {manual_fix("say its shape first, with `ensure_shape` or `set_shape`")});
+  if (s.rank() != 3 && s.rank() != 4)
+    fail(Code::E1102, cat(function, ": `", argument, "` is ", type_text(images),
+                          ", expected [height, width, channels], or a batch of such"));
+  return s.rank();
+}
+
+void need_channels(const char* function, const Tensor& images, int64_t channels) {
+  const Shape& s = images.shape();
+  bool fits =
+      !s.has_rank() || (s.rank() >= 1 && (s[s.rank() - 1] < 0 || s[s.rank() - 1] == channels));
+  if (!fits)
+    fail(Code::E1102, cat(function, ": `images` is ", type_text(images), ", expected ", channels,
+                          channels == 1 ? " channel" : " channels", " on the last axis"));
+}
+
+}  // namespace holdfast::image

@@ -1,0 +1,260 @@
+"""Ragged and sparse tensors as elements of datasets."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+Dataset = tf.data.Dataset
+Ragged, Sparse = tf.RaggedTensorSpec, tf.SparseTensorSpec
+
+
+def rows():
+    return tf.ragged.constant([[1, 2], [3], [], [4, 5, 6]])
+
+
+def lists(dataset):
+    return [e.to_list() if isinstance(e, tf.RaggedTensor) else e.numpy().tolist() for e in dataset]
+
+
+def dense(dataset):
+    return [tf.sparse.to_dense(e).numpy().tolist() for e in dataset]
+
+
+def test_rows_of_a_ragged_tensor():
+    ds = Dataset.from_tensor_slices(rows())
+    assert ds.element_spec == Ragged([None], tf.int32, 0)
+    assert len(ds) == 4
+    assert lists(ds) == [[1, 2], [3], [], [4, 5, 6]]
+    assert ds.batch(3).element_spec == Ragged([None, None], tf.int32, 1)
+    assert lists(ds.batch(3)) == [[[1, 2], [3], []], [[4, 5, 6]]]
+    assert lists(ds.batch(3, drop_remainder=True)) == [[[1, 2], [3], []]]
+    assert ds.batch(3, drop_remainder=True).element_spec.shape == [3, None]
+
+
+def test_rows_of_rows_keep_their_rows():
+    deep = [[[1], [2, 3]], [], [[], [4, 5, 6]]]
+    ds = Dataset.from_tensor_slices(tf.ragged.constant(deep))
+    assert ds.element_spec == Ragged([None, None], tf.int32, 1)
+    assert lists(ds) == deep
+    assert lists(ds.batch(2)) == [deep[:2], deep[2:]]
+    assert lists(ds.batch(2).batch(2)) == [[deep[:2], deep[2:]]]
+    assert lists(ds.batch(2).unbatch()) == deep
+    assert lists(ds.batch(3).rebatch(2)) == [deep[:2], deep[2:]]
+
+
+def test_row_splits_keep_their_dtype():
+    ragged = tf.ragged.constant([[1.0], [2.0, 3.0]], row_splits_dtype=tf.int32)
+    ds = Dataset.from_tensor_slices(ragged)
+    assert ds.element_spec.row_splits_dtype == tf.int32
+    (batch,) = ds.batch(5)
+    assert batch.row_splits.dtype == tf.int32
+    assert batch.to_list() == [[1.0], [2.0, 3.0]]
+
+
+def test_texts_and_inner_axes():
+    words = tf.ragged.constant([["a", "bc"], [], ["d"]])
+    assert lists(Dataset.from_tensor_slices(words).batch(2)) == [[[b"a", b"bc"], []], [[b"d"]]]
+    pairs = tf.RaggedTensor.from_row_lengths(tf.reshape(tf.range(6), [3, 2]), [1, 2])
+    (batch,) = Dataset.from_tensor_slices(pairs).batch(2)
+    assert batch.shape.as_list() == [2, None, 2]
+    assert batch.to_list() == [[[0, 1]], [[2, 3], [4, 5]]]
+
+
+def test_structures_with_tensors_beside():
+    features = {"ids": rows(), "n": tf.range(4), "s": tf.sparse.from_dense(np.eye(4))}
+    ds = Dataset.from_tensor_slices((features, ["a", "b", "c", "d"]))
+    assert list(ds.element_spec[0]) == ["ids", "n", "s"]
+    for x, label in ds.shuffle(4, seed=1).repeat(2).batch(3):
+        for i, n in enumerate(x["n"].numpy()):
+            assert x["ids"][i].numpy().tolist() == rows()[n].numpy().tolist()
+            assert tf.sparse.to_dense(x["s"]).numpy()[i].tolist() == np.eye(4)[n].tolist()
+            assert label.numpy()[i] == b"abcd"[n : n + 1]
+
+
+def test_maps_take_and_give_them():
+    ds = Dataset.range(1, 5).map(lambda n: tf.ragged.range([n, 2]))
+    assert ds.element_spec == Ragged([2, None], tf.int64, 1)
+    assert ds.batch(2).element_spec == Ragged([None, 2, None], tf.int64, 2)
+    assert lists(ds.batch(2))[0] == [[[0], [0, 1]], [[0, 1], [0, 1]]]
+    sums = ds.map(lambda r: tf.reduce_sum(r, 1), num_parallel_calls=2)
+    assert lists(sums) == [[0, 1], [1, 1], [3, 1], [6, 1]]
+    assert lists(ds.filter(lambda r: tf.shape(r.flat_values)[0] > 4).map(lambda r: r + 1)) == [
+        [[1, 2, 3], [1, 2]],
+        [[1, 2, 3, 4], [1, 2]],
+    ]
+    both = Dataset.zip(ds, Dataset.range(4)).map(lambda r, n: {"r": r * n, "n": n})
+    assert [e["r"].to_list() for e in both][2] == [[0, 2, 4], [0, 2]]
+
+
+def test_ragged_batch_of_tensors():
+    ds = Dataset.range(1, 5).map(lambda n: (tf.fill([n], n), tf.fill([n, 3], n), n))
+    batched = ds.ragged_batch(3, row_splits_dtype=tf.int32)
+    assert batched.element_spec == (
+        Ragged([None, None], tf.int64, 1, tf.int32),
+        Ragged([None, None, 3], tf.int64, 1, tf.int32),
+        tf.TensorSpec([None], tf.int64),
+    )
+    first, _ = batched
+    assert first[0].to_list() == [[1], [2, 2], [3, 3, 3]]
+    assert first[1].shape.as_list() == [3, None, 3]
+    assert first[2].numpy().tolist() == [1, 2, 3]
+    old = ds.apply(tf.data.experimental.dense_to_ragged_batch(3, drop_remainder=True))
+    assert [e[0].to_list() for e in old] == [[[1], [2, 2], [3, 3, 3]]]
+    square = Dataset.range(1, 4).map(lambda n: tf.fill([2, n, n], n)).ragged_batch(2)
+    assert square.element_spec == Ragged([None, 2, None, None], tf.int64, 3)
+    assert next(iter(square))[1, 0].to_list() == [[2, 2], [2, 2]]
+    assert Dataset.range(4).ragged_batch(2).element_spec == tf.TensorSpec([None], tf.int64)
+
+
+def test_sparse_elements():
+    sparse = tf.sparse.from_dense([[0, 1, 2], [3, 0, 0], [0, 0, 0]])
+    ds = Dataset.from_tensor_slices(sparse)
+    assert ds.element_spec == Sparse([3], tf.int32)
+    assert len(ds) == 3
+    assert dense(ds) == [[0, 1, 2], [3, 0, 0], [0, 0, 0]]
+    assert ds.batch(2).element_spec == Sparse([None, 3], tf.int32)
+    assert dense(ds.batch(2)) == [[[0, 1, 2], [3, 0, 0]], [[0, 0, 0]]]
+    assert dense(ds.batch(2).unbatch()) == dense(ds)
+    assert next(iter(ds.batch(2))).shape.as_list() == [2, 3]
+    wider = Dataset.from_tensors(tf.sparse.from_dense([1, 0])).concatenate(
+        Dataset.from_tensors(tf.sparse.from_dense([0, 0, 5]))
+    )
+    assert wider.element_spec == Sparse([None], tf.int32)
+    assert dense(wider.batch(2)) == [[[1, 0, 0], [0, 0, 5]]]
+
+
+def test_sparse_batch_of_tensors():
+    ds = Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
+    batched = ds.sparse_batch(2, [4])
+    assert batched.element_spec == Sparse([None, 4], tf.int64)
+    assert dense(batched) == [[[1, 0, 0, 0], [2, 2, 0, 0]], [[3, 3, 3, 0]]]
+    open_ended = ds.apply(tf.data.experimental.dense_to_sparse_batch(2, [None]))
+    assert dense(open_ended) == [[[1, 0], [2, 2]], [[3, 3, 3]]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="row_shape"):
+        list(ds.sparse_batch(2, [1]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="row_shape"):
+        ds.sparse_batch(2, [2, 2])
+    with pytest.raises(TypeError, match="one tensor"):
+        Dataset.zip(ds, ds).sparse_batch(2, [4])
+
+
+def test_loops_of_graphs():
+    ds = Dataset.from_tensor_slices(rows()).batch(2)
+
+    @tf.function
+    def total(dataset):
+        out = 0
+        for batch in dataset:
+            out += tf.reduce_sum(batch) * batch.nrows(tf.int32)
+        return out
+
+    assert int(total(ds)) == 2 * (1 + 2 + 3) + 2 * (4 + 5 + 6)
+    it = iter(ds)
+
+    @tf.function
+    def step(iterator):
+        return tf.reduce_sum(next(iterator), 1)
+
+    assert step(it).numpy().tolist() == [3, 3]
+    assert step(it).numpy().tolist() == [0, 15]
+    assert int(ds.reduce(0, lambda s, r: s + tf.reduce_sum(r))) == 21
+
+
+def test_positions_are_restored():
+    def made():
+        return Dataset.from_tensor_slices(rows()).repeat(2).shuffle(5, seed=3).batch(3)
+
+    whole = lists(made())
+    it = iter(made())
+    next(it)
+    other = iter(made())
+    other.restore(it.save())
+    assert lists(other) == whole[1:]
+    it = iter(Dataset.from_tensor_slices(rows()).batch(3).unbatch())
+    next(it)
+    other = iter(Dataset.from_tensor_slices(rows()).batch(3).unbatch())
+    other.restore(it.save())
+    assert lists(other) == [[3], [], [4, 5, 6]]
+
+
+def test_generators_give_them():
+    def generate():
+        yield tf.ragged.constant([[1], [2, 3]]), tf.sparse.from_dense([0, 7])
+        yield tf.ragged.constant([[], [4]], dtype=tf.int32), tf.sparse.from_dense([8, 0])
+
+    ds = Dataset.from_generator(
+        generate, output_signature=(Ragged([2, None], tf.int32), Sparse([2], tf.int32))
+    )
+    ((ragged, sparse),) = ds.batch(2)
+    assert ragged.to_list() == [[[1], [2, 3]], [[], [4]]]
+    assert tf.sparse.to_dense(sparse).numpy().tolist() == [[0, 7], [8, 0]]
+    wrong = Dataset.from_generator(
+        lambda: iter([1.0]), output_signature=Ragged([2, None], tf.int32)
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="signature"):
+        list(wrong)
+
+
+def test_kept_prefetched_and_as_arrays(tmp_path):
+    ds = Dataset.from_tensor_slices(rows())
+    assert lists(ds.cache().prefetch(2)) == lists(ds)
+    assert lists(ds.cache(str(tmp_path / "kept"))) == lists(ds)
+    (array,) = Dataset.from_tensors(rows()).as_numpy_iterator()
+    assert [row.tolist() for row in array] == [[1, 2], [3], [], [4, 5, 6]]
+    (array,) = Dataset.from_tensors(tf.sparse.from_dense([[0, 2]])).as_numpy_iterator()
+    assert array.tolist() == [[0, 2]]
+    path = str(tmp_path / "saved")
+    ds.batch(2).save(path)
+    assert lists(Dataset.load(path, ds.batch(2).element_spec)) == lists(ds.batch(2))
+
+
+def test_parsed_examples():
+    def example(n):
+        feature = {
+            "v": tf.train.Feature(int64_list=tf.train.Int64List(value=range(n))),
+            "w": tf.train.Feature(float_list=tf.train.FloatList(value=[0.5] * n)),
+        }
+        message = tf.train.Example(features=tf.train.Features(feature=feature))
+        return message.SerializeToString()
+
+    features = {"v": tf.io.RaggedFeature(tf.int64), "w": tf.io.VarLenFeature(tf.float32)}
+    texts = Dataset.from_tensor_slices([example(n) for n in range(4)])
+    whole = texts.batch(4).map(lambda t: tf.io.parse_example(t, features))
+    (parsed,) = whole
+    assert parsed["v"].to_list() == [[], [0], [0, 1], [0, 1, 2]]
+    assert tf.sparse.to_dense(parsed["w"]).shape.as_list() == [4, 3]
+    singly = texts.map(lambda t: tf.io.parse_single_example(t, features)).ragged_batch(4)
+    (again,) = singly
+    assert again["v"].to_list() == parsed["v"].to_list()
+    assert tf.sparse.to_dense(again["w"]).numpy().tolist() == (
+        tf.sparse.to_dense(parsed["w"]).numpy().tolist()
+    )
+
+
+def test_what_is_refused():
+    ragged = Dataset.from_tensors(rows())
+    for stage in (
+        lambda: ragged.padded_batch(2),
+        lambda: ragged.window(2),
+        lambda: ragged.bucket_by_sequence_length(lambda r: 1, [2], [1, 1]),
+    ):
+        with pytest.raises(TypeError, match="elements of tensors"):
+            stage()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many rows"):
+        Dataset.from_tensor_slices((rows(), tf.range(3)))
+    with pytest.raises(TypeError, match="row_splits_dtype"):
+        Dataset.range(3).ragged_batch(2, row_splits_dtype=tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="batch_size"):
+        ragged.batch(0)
+    broken = tf.RaggedTensor.from_row_splits([1, 2], [0, 5], validate=False)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="row splits"):
+        list(Dataset.from_tensor_slices(broken))
+    outside = tf.SparseTensor([[5, 0]], [1], [2, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outside"):
+        list(Dataset.from_tensor_slices(outside))
+    mixed = Dataset.range(1, 3).map(lambda n: tf.fill([n, n], n))
+    loose = mixed.map(lambda t: tf.ensure_shape(t, [None, None])).map(
+        lambda t: tf.RaggedTensor.from_tensor(t).flat_values
+    )
+    assert lists(loose.ragged_batch(2)) == [[[1], [2, 2, 2, 2]]]
