@@ -18,6 +18,7 @@ need_packages() {
   command -v ccache >/dev/null || wanted+=(ccache)
   command -v mold >/dev/null || wanted+=(mold)
   [ -e /usr/include/gtest/gtest.h ] || wanted+=(libgtest-dev)
+  [ -e /usr/include/xbyak/xbyak.h ] || wanted+=(libxbyak-dev)
   [ -e /usr/include/zlib.h ] || wanted+=(zlib1g-dev)
   [ -e /usr/include/jpeglib.h ] || wanted+=(libjpeg62-turbo-dev)
   [ -e /usr/include/png.h ] || wanted+=(libpng-dev)

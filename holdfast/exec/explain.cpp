@@ -3,7 +3,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/fast_plan.h"
-#include "holdfast/expr/fused.h"
+#include "holdfast/expr/cpu_program.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -70,7 +70,7 @@ std::string FastPlan::explain() const {
     for (const Arg& a : n.attrs)
       if (auto* e = expr_in(a))
         out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(),
-                   "\n");
+                   "\n         ", cpu_program(*e).explained(), "\n");
   }
   return out;
 }

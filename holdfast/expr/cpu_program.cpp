@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include "holdfast/base/text.h"
 #include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/expr/cpu/select_table.h"
+#include "holdfast/expr/jit/code.h"
+#include "holdfast/expr/jit/stretch.h"
 
 namespace holdfast {
 namespace {
@@ -42,14 +45,19 @@ const RowTable& row_table() {
 
 class CpuProgram::Scheduler {
  public:
-  Scheduler(const Expr& list, CpuProgram& p)
-      : list_(list), p_(p), held_(list.values().size()), spread_(list.values().size(), -1) {
+  Scheduler(const Expr& list, CpuProgram& p, bool emits)
+      : list_(list),
+        p_(p),
+        emits_(emits),
+        held_(list.values().size()),
+        spread_(list.values().size(), -1) {
     for (size_t i = 0; i < held_.size(); ++i) held_[i] = static_cast<int>(i);
   }
 
   void actions() {
     for (const Instruction& k : list_.code()) {
       bool per_row = value(k.result).per_row;
+      if (emits_ && emit(k)) continue;
       if (Loop loop = loop_of(list_, k)) {
         RowLoop rows = per_row ? nullptr : row_loop(k);
         InlineVector<int, 3> in;
@@ -62,9 +70,7 @@ class CpuProgram::Scheduler {
         act(Action::kFold, {&from, 1}, k.result).fold = &fold_loops(k.fold, value(from).dtype);
       } else {
         int from = per_row ? held(k.operands[0]) : along_domain(k.operands[0]);
-        const auto& stores = list_.stores();
-        bool stored = std::find(stores.begin(), stores.end(), k.result) != stores.end();
-        if (stored)
+        if (stored(k.result))
           act(Action::kCopy, {&from, 1}, k.result);
         else
           held_[static_cast<size_t>(k.result)] = from;  // the same numbers in the same order
@@ -72,24 +78,59 @@ class CpuProgram::Scheduler {
     }
   }
 
+  /// Which values the stretches hand on, and their code. False where some could not be emitted.
+  bool pieces() {
+    for (const Action& a : p_.actions_)
+      for (int o : a.kind == Action::kCode ? std::span<const int>() : operands(a)) hand_on(o, -1);
+    for (size_t s = 0; s < stretches_.size(); ++s)
+      for (int o : stretches_[s].in()) hand_on(o, static_cast<int>(s));
+    for (int s : list_.stores()) hand_on(s, -1);
+    for (const jit::Stretch& s : stretches_) {
+      Piece& piece = p_.pieces_.emplace_back();
+      piece.in = s.in();
+      piece.out = s.out();
+      piece.by_rows = s.by_rows();
+      jit::Body body = s.finished();
+      piece.plain = jit::code_for(body, false);
+      if (!s.per_row() && !p_.row_) piece.streaming = jit::code_for(body, true);
+      if (piece.plain) continue;
+      p_.refused_ = "a list of this length";
+      p_.pieces_.clear();
+      return false;
+    }
+    for (size_t i = 0; i < p_.values_.size(); ++i) {
+      Value& v = p_.values_[i];
+      v.by_code = v.number.defined() || stored(static_cast<int>(i));
+    }
+    for (const Action& a : p_.actions_)
+      if (a.kind != Action::kCode) {
+        value(a.result).by_code = false;
+        for (int o : operands(a)) value(o).by_code = false;
+      }
+    return true;
+  }
+
   void memory() {
     for (Value& v : p_.values_)
-      if (v.number.defined()) v.slot = take(v);  // filled once, so shared with nobody
+      if (v.number.defined() && !v.by_code) v.slot = take(v);  // filled once, so shared with nobody
     for (size_t k = 0; k < p_.actions_.size(); ++k) {
-      for (int o : operands(k)) value(o).last = static_cast<int>(k);
-      value(p_.actions_[k].result).made = static_cast<int>(k);
+      for (int o : operands(p_.actions_[k])) value(o).last = static_cast<int>(k);
+      for (int r : results(p_.actions_[k])) value(r).made = static_cast<int>(k);
     }
     for (size_t k = 0; k < p_.actions_.size(); ++k) {
+      const Action& a = p_.actions_[k];
+      // Code writes one result while it still reads operands: they share nothing.
+      if (a.kind == Action::kCode) take_results(a);
       // What dies here may be overwritten by the result: loops read an element before they write
       // it.
-      for (int o : operands(k)) {
+      for (int o : operands(a)) {
         const Value& v = value(o);
         if (v.made < 0 || v.last != static_cast<int>(k)) continue;
         auto& list = free(v);
-        if (std::find(list.begin(), list.end(), v.slot) == list.end()) list.push_back(v.slot);
+        if (v.slot >= 0 && std::find(list.begin(), list.end(), v.slot) == list.end())
+          list.push_back(v.slot);
       }
-      Value& r = value(p_.actions_[k].result);
-      r.slot = take(r);
+      if (a.kind != Action::kCode) take_results(a);
     }
   }
 
@@ -100,8 +141,60 @@ class CpuProgram::Scheduler {
     return free_[static_cast<size_t>(size_of(v.dtype))][v.per_row];
   }
 
-  std::span<const int> operands(size_t k) const {
-    return {p_.actions_[k].in, static_cast<size_t>(p_.actions_[k].count)};
+  std::span<const int> operands(const Action& a) const {
+    if (a.kind == Action::kCode) return stretches_[static_cast<size_t>(a.piece)].in();
+    return {a.in, static_cast<size_t>(a.count)};
+  }
+  std::span<const int> results(const Action& a) const {
+    if (a.kind == Action::kCode) return stretches_[static_cast<size_t>(a.piece)].out();
+    return {&a.result, 1};
+  }
+  void take_results(const Action& a) {
+    for (int r : results(a))
+      if (!value(r).by_code) value(r).slot = take(value(r));
+  }
+  bool stored(int v) const {
+    return std::find(list_.stores().begin(), list_.stores().end(), v) != list_.stores().end();
+  }
+
+  // Takes an instruction into the stretch of code in hand, or begins one with it. False: loops run
+  // it.
+  bool emit(const Instruction& k) {
+    bool per_row = value(k.result).per_row;
+    if (k.does == Does::kFold) return false;
+    if (k.does == Does::kSame && !stored(k.result)) {
+      held_[static_cast<size_t>(k.result)] = held(k.operands[0]);
+      return true;
+    }
+    InlineVector<int, 3> in;
+    for (size_t i = 0; i < (k.does == Does::kSame ? 1 : k.operands.size()); ++i)
+      in.push_back(held(k.operands[i]));
+    bool open = !p_.actions_.empty() && p_.actions_.back().kind == Action::kCode &&
+                p_.actions_.back().per_row == per_row;
+    if (open && stretches_.back().add(k, in)) return true;
+    jit::Stretch fresh(list_, per_row);
+    if (!fresh.add(k, in)) {
+      std::string what = cat(k.op->name, " of ", name(list_.dtype(k.operands[0])));
+      if (p_.refused_.find(what) == std::string::npos)
+        p_.refused_ += cat(p_.refused_.empty() ? "" : ", ", what);
+      return false;
+    }
+    p_.actions_.push_back({.kind = Action::kCode,
+                           .per_row = per_row,
+                           .piece = static_cast<int>(stretches_.size())});
+    stretches_.push_back(std::move(fresh));
+    return true;
+  }
+
+  // A value that something beside its own stretch reads is stored by it.
+  void hand_on(int v, int reader) {
+    for (size_t s = 0; s < stretches_.size(); ++s) {
+      jit::Stretch& maker = stretches_[s];
+      const auto& out = maker.out();
+      if (static_cast<int>(s) != reader && maker.makes(v) &&
+          std::find(out.begin(), out.end(), v) == out.end())
+        maker.store(v);
+    }
   }
 
   Action& act(Action::Kind kind, std::span<const int> in, int result) {
@@ -152,20 +245,52 @@ class CpuProgram::Scheduler {
   static constexpr size_t kMostBytes = 16;  // of an element
   const Expr& list_;
   CpuProgram& p_;
+  bool emits_;
+  std::vector<jit::Stretch> stretches_;
   std::vector<int> held_;    // the value that has a value's numbers
   std::vector<int> spread_;  // and that has them repeated along rows
   std::array<std::array<std::vector<int>, 2>, kMostBytes + 1> free_;
 };
 
-CpuProgram::CpuProgram(const Expr& e) : stores_(e.stores()), row_(e.row()), code_(e.code().size()) {
+CpuProgram::CpuProgram(const Expr& e, By by)
+    : stores_(e.stores()), list_(e), row_(e.row()), code_(e.code().size()) {
   for (const Expr::Value& v : e.values())
     values_.push_back({.dtype = v.dtype,
                        .per_row = v.per_row,
                        .input = v.input,
                        .number = v.aside ? Tensor() : v.number});
-  Scheduler s(e, *this);
+  Scheduler s(e, *this, by == By::kCode);
   s.actions();
-  s.memory();
+  if (s.pieces()) s.memory();
+  if (pieces_.empty() || !row_ || keeps_rows(row_)) return;
+  pieces_.clear();
+  refused_ = "rows that leave the second cache";
+}
+
+CpuProgram::~CpuProgram() { Ref<const CpuProgram>::take(emitted_.load()); }
+
+const CpuProgram* CpuProgram::emitted(int64_t elements) const {
+  const CpuProgram* made = emitted_.load(std::memory_order_acquire);
+  if (!made) {
+    int64_t work = elements * static_cast<int64_t>(code_);
+    if (work_.fetch_add(work, std::memory_order_relaxed) + work < jit::worth_emitting() ||
+        jit::unavailable())
+      return nullptr;
+    auto fresh = make_ref<const CpuProgram>(list_, By::kCode);
+    // Of two threads that made one, the first keeps its own.
+    if (emitted_.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel))
+      made = fresh.leak();
+  }
+  return made->pieces_.empty() ? nullptr : made;
+}
+
+std::string CpuProgram::explained() const {
+  if (const char* why = jit::unavailable()) return cat("loops: ", why);
+  const CpuProgram* e = emitted_.load(std::memory_order_acquire);
+  if (!e) return "loops: not run often enough for machine code";
+  std::string loops = e->refused_.empty() ? "" : cat(" for ", e->refused_);
+  if (e->pieces_.empty()) return cat("loops: no machine code", loops);
+  return cat("machine code, ", instruction_set(), loops.empty() ? "" : "; loops", loops);
 }
 
 const CpuProgram& cpu_program(const Expr& e) {

@@ -1,4 +1,5 @@
-// What the CPU makes of an expression: loops over blocks that stay in the first cache.
+// What the CPU makes of an expression: loops over blocks that stay in the first cache, and machine
+// code in their place once it has run often enough.
 #pragma once
 
 #include "holdfast/expr/cpu/row_table.h"
@@ -7,13 +8,19 @@
 namespace holdfast {
 
 struct FoldLoops;
+namespace jit {
+class Code;
+class Stretch;
+}  // namespace jit
 
 /// Bit for bit what the ops of the expression give one after another. Where there are reductions,
 /// rows are computed whole, one block of them after another.
 class HOLDFAST_API CpuProgram final : public Program {
  public:
   /// Decides what is done to a block, and which values share scratch memory.
-  explicit CpuProgram(const Expr&);
+  enum class By : uint8_t { kLoops, kCode };
+  explicit CpuProgram(const Expr&, By = By::kLoops);
+  ~CpuProgram() override;
 
   /// Whether all that is between its ops, for rows of that length, stays in the second cache.
   bool keeps_rows(int64_t row) const;
@@ -23,6 +30,8 @@ class HOLDFAST_API CpuProgram final : public Program {
   /// All inputs on the CPU, broadcasting to `shape`; outputs allocated, of that shape or with one
   /// element a row.
   void run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const;
+  /// What it runs, and why there is no machine code where there is none.
+  std::string explained() const;
 
  private:
   struct Value {
@@ -32,10 +41,11 @@ class HOLDFAST_API CpuProgram final : public Program {
     Tensor number = {};        // where it is one that loops read
     int slot = -1;             // scratch memory; an input has some only where it repeats
     int made = -1, last = -1;  // the actions that write it, and that read it last
+    bool by_code = false;      // machine code alone reads or writes it, where it lies
   };
   /// What is done to one block.
   struct Action {
-    enum Kind : uint8_t { kLoop, kRowLoop, kFold, kCopy } kind;
+    enum Kind : uint8_t { kLoop, kRowLoop, kFold, kCopy, kCode } kind;
     bool per_row = false;  // its result has one element a row
     int count = 0;         // of its operands
     int in[3] = {0, 0, 0};
@@ -43,6 +53,13 @@ class HOLDFAST_API CpuProgram final : public Program {
     Loop loop = nullptr;
     RowLoop rows = nullptr;
     const FoldLoops* fold = nullptr;
+    int piece = -1;  // of code
+  };
+  /// Machine code of some instructions, and the values it reads and writes.
+  struct Piece {
+    std::vector<int> in, out;
+    bool by_rows = false;  // called for the rows of a block, else for all its elements
+    Ref<jit::Code> plain, streaming;
   };
   struct Slot {
     int64_t cell;  // bytes of an element
@@ -52,12 +69,20 @@ class HOLDFAST_API CpuProgram final : public Program {
   struct Source;
   class Run;
 
+  /// The same by machine code; null where there is none, or not yet.
+  const CpuProgram* emitted(int64_t elements) const;
+
   std::vector<Value> values_;  // those of the list; behind them, what is written out along rows
   std::vector<Action> actions_;
   std::vector<int> stores_;
   std::vector<Slot> slots_;
+  std::vector<Piece> pieces_;
+  const Expr& list_;  // it keeps the program
   int64_t row_ = 0;
-  size_t code_ = 0;  // how many instructions the list has
+  size_t code_ = 0;      // how many instructions the list has
+  std::string refused_;  // those of them that no code is emitted for
+  mutable std::atomic<int64_t> work_{0};
+  mutable std::atomic<const CpuProgram*> emitted_{nullptr};  // no piece in it: loops are to run
 };
 
 /// The program of an expression, made when it is first asked for.

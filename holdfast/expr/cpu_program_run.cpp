@@ -5,6 +5,7 @@
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/expr/cpu_program.h"
+#include "holdfast/expr/jit/code.h"
 
 namespace holdfast {
 namespace {
@@ -51,6 +52,7 @@ struct CpuProgram::Source {
   bool per_row = false;
   bool once = false;  // the same in every block: read when the piece begins
   bool streamed = false;
+  bool by_code = false;  // machine code reads or writes it where it lies
 };
 
 bool holds_rows(const Expr& e, int64_t row) {
@@ -87,9 +89,14 @@ class CpuProgram::Run {
       Source& s = sources_[static_cast<size_t>(p.stores_[k])];
       s.to = static_cast<char*>(out[k].mutable_raw());
       s.streamed =
-          !s.per_row && n_ * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
+          !s.per_row && n_ * s.cell >= kStreamFrom &&
+          reinterpret_cast<uintptr_t>(s.to) % (s.by_code ? kLine : 16) == 0;
+      // What is read again is not sent away, and the rest of a piece goes with it.
+      if (s.by_code && (row_ || p.values_[static_cast<size_t>(p.stores_[k])].last >= 0))
+        s.streamed = false;
       streams_ = streams_ || s.streamed;
     }
+    for (size_t k = 0; k < p.pieces_.size(); ++k) streamed_pieces_.push_back(streams(p.pieces_[k]));
     lay_out();
     for (size_t i = 0; i < sources_.size(); ++i)
       if (sources_[i].to || (sources_[i].data && !sources_[i].once)) move(static_cast<int>(i));
@@ -110,9 +117,12 @@ class CpuProgram::Run {
     s.cell = size_of(v.dtype);
     s.per_row = v.per_row;
     s.scratch = v.slot;
+    s.by_code = v.by_code;
     if (v.input < 0 && !v.number.defined()) return;
     const Tensor& t = v.number.defined() ? v.number : in[static_cast<size_t>(v.input)];
     s.data = static_cast<const char*>(t.raw());
+    s.once = v.number.defined() && v.by_code;
+    if (s.once) return;
     bool dense = v.per_row ? t.size() != 1 : t.shape() == shape && !v.number.defined();
     if (dense) return;
     s.once = t.size() == 1 || repeats_each_row(t, shape);
@@ -121,6 +131,18 @@ class CpuProgram::Run {
     if (s.scratch >= 0) return;
     s.scratch = static_cast<int64_t>(slots_.size());
     slots_.push_back({s.cell, v.per_row});
+  }
+
+  // Whether a piece of code writes past the caches: all that it writes goes there, or nothing.
+  bool streams(const Piece& piece) {
+    bool all = piece.streaming && !piece.out.empty();
+    for (int o : piece.out) {
+      const Source& s = sources_[static_cast<size_t>(o)];
+      all = all && s.streamed && s.by_code;
+    }
+    if (!all)
+      for (int o : piece.out) sources_[static_cast<size_t>(o)].streamed = false;
+    return all;
   }
 
   // Whether an operand is the same in every row.
@@ -198,6 +220,10 @@ class CpuProgram::Run {
       const Source& s = sources_[i];
       if (s.scratch >= 0) at[i] = scratch + s.scratch;
       if (!s.once) continue;
+      if (s.by_code) {
+        at[i] = const_cast<char*>(s.data);
+        continue;
+      }
       const Reader& r = readers_[static_cast<size_t>(s.reader)];
       if (r.constant)
         spread(s, at[i], s.per_row ? most / row_ : most);
@@ -216,7 +242,7 @@ class CpuProgram::Run {
       const Source& s = sources_[static_cast<size_t>(i)];
       int64_t begin = (s.per_row ? first : b) * s.cell;
       if (s.to)
-        at[i] = s.streamed && whole ? scratch + s.scratch : s.to + begin;
+        at[i] = s.streamed && whole && !s.by_code ? scratch + s.scratch : s.to + begin;
       else if (s.reader < 0)
         at[i] = const_cast<char*>(s.data) + begin;
       else
@@ -241,11 +267,24 @@ class CpuProgram::Run {
           std::memmove(to, in[0],
                        static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell));
           break;
+        case Action::kCode: run_code(static_cast<size_t>(a.piece), at, n, rows, whole); continue;
       }
       if (!streams_ || !whole) continue;
       const Source& s = sources_[static_cast<size_t>(a.result)];
       if (s.streamed) stream(s.to + b * s.cell, to, n * s.cell);
     }
+  }
+
+  void run_code(size_t k, char* const* at, int64_t n, int64_t rows, bool whole) const {
+    const Piece& piece = p_.pieces_[k];
+    InlineVector<char*, 32> arrays;
+    for (int i : piece.in) arrays.push_back(at[i]);
+    for (int i : piece.out) arrays.push_back(at[i]);
+    const jit::Code& code = streamed_pieces_[k] && whole ? *piece.streaming : *piece.plain;
+    if (piece.by_rows)
+      code.entry()(arrays.data(), row_, rows);
+    else
+      code.entry()(arrays.data(), n, 1);
   }
 
   const CpuProgram& p_;
@@ -255,12 +294,15 @@ class CpuProgram::Run {
   InlineVector<Slot, 16> slots_;
   InlineVector<int, 32> moving_;  // inputs and outputs, which lie elsewhere for each block
   InlineVector<int, 8> far_;      // those that come from memory
+  InlineVector<bool, 4> streamed_pieces_;
   bool streams_ = false;
 };
 
 void CpuProgram::run(std::span<const Tensor> in, std::span<const Tensor> out,
                      const Shape& shape) const {
-  if (shape.size() > 0) Run(*this, in, out, shape).all();
+  if (shape.size() == 0) return;
+  const CpuProgram* code = emitted(shape.size());
+  Run(code ? *code : *this, in, out, shape).all();
 }
 
 }  // namespace holdfast

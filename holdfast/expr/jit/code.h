@@ -1,0 +1,39 @@
+// Machine code that is ready to run, and whether this process makes any.
+#pragma once
+
+#include "holdfast/base/refcount.h"
+#include "holdfast/expr/jit/body.h"
+
+namespace holdfast::jit {
+
+/// A function in pages of its own: written, then made executable, never both at once.
+class Code final : public RefCounted {
+ public:
+  /// See `emit` for what it is called with.
+  using Entry = void (*)(char* const* at, int64_t n, int64_t rows);
+  Code(void* pages, size_t bytes) : pages_(pages), bytes_(bytes) {}
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+  ~Code() override;
+  Entry entry() const { return reinterpret_cast<Entry>(pages_); }
+
+ private:
+  void* pages_;
+  size_t bytes_;
+};
+
+/// The code of a body for this machine's best instruction set; equal bodies share it. `streams`:
+/// results go past the caches, so they are aligned to 64 bytes and come in whole vectors. Null where
+/// the body is too long, or the system gives no executable pages.
+Ref<Code> code_for(const Body&, bool streams);
+
+/// Why there is no machine code in this process; null where there is.
+const char* unavailable();
+/// Whether the loops that this machine runs are those of AVX-512.
+bool with_avx512();
+/// How many elements times instructions a list runs over before it is worth emitting.
+int64_t worth_emitting();
+/// For tests: emits from this much work on, until it is given back.
+void set_worth_emitting(int64_t);
+
+}  // namespace holdfast::jit

@@ -1,0 +1,30 @@
+// The functions of scalar_math.h over vectors: the same steps in the same order, so that machine
+// code gives the bits that the loops give.
+#pragma once
+
+#include "holdfast/expr/jit/value.h"
+
+namespace holdfast::jit {
+
+V abs(V);
+V negated(V);
+V copysign(V x, V sign);
+V sqrt(V);
+V rsqrt(V);
+/// As the processor rounds: 0 to the nearest, 1 down, 2 up, 3 towards zero.
+V rounded(V, int how);
+
+V exp(V);
+V expm1(V);
+V log(V);
+V log1p(V);
+V tanh(V);
+V sigmoid(V);
+V softplus(V);
+/// float32 alone.
+V erf(V);
+/// float32 alone; computed in double.
+V erfc(V);
+V pow(V x, V y);
+
+}  // namespace holdfast::jit

@@ -1,0 +1,44 @@
+// Instructions that run one after another over the same elements, as one piece of machine code.
+#pragma once
+
+#include <vector>
+
+#include "holdfast/expr/fused.h"
+#include "holdfast/expr/jit/lower.h"
+
+namespace holdfast::jit {
+
+class Stretch {
+ public:
+  /// `per_row`: what it computes has one element a row.
+  Stretch(const Expr& list, bool per_row) : list_(list), per_row_(per_row), made_(list.values().size(), -1) {}
+
+  /// Takes an instruction in, whose operands are these values. False: there is no code for it, and
+  /// nothing has changed.
+  bool add(const Instruction&, std::span<const int> operands);
+  /// A value that is needed elsewhere.
+  void store(int value);
+  /// Whether the value is made here.
+  bool makes(int value) const;
+
+  bool per_row() const { return per_row_; }
+  /// Whether an operand has an element for each row, while there is one for each of the domain.
+  bool by_rows() const;
+  bool empty() const { return results_.empty(); }
+  /// The values of the body's operands and of its stores.
+  const std::vector<int>& in() const { return in_; }
+  const std::vector<int>& out() const { return out_; }
+  /// What is to be emitted, once all stores are known.
+  Body finished() const;
+
+ private:
+  std::optional<int> value(int v);
+
+  const Expr& list_;
+  bool per_row_;
+  Body body_;
+  std::vector<int> made_;  // the node of a value
+  std::vector<int> results_, in_, out_;
+};
+
+}  // namespace holdfast::jit

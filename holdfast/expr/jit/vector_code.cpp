@@ -1,0 +1,484 @@
+#include "holdfast/expr/jit/vector_code.h"
+
+#include <algorithm>
+
+namespace holdfast::jit {
+
+using Xbyak::Address;
+using Xbyak::Xmm;
+
+namespace {
+
+bool commutes(Op op) {
+  switch (op) {
+    case Op::kAdd:
+    case Op::kMul:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
+    case Op::kWholeAdd:
+    case Op::kWholeMul: return true;
+    default: return false;
+  }
+}
+
+// The predicate of AVX-512's comparisons of integers.
+uint8_t whole_predicate(Compare by) {
+  switch (by) {
+    case Compare::kGreaterEqual: return 5;
+    case Compare::kGreater: return 6;
+    default: return static_cast<uint8_t>(by);
+  }
+}
+
+}  // namespace
+
+VectorCode::VectorCode(const Body& b, const Target& t, void* room, size_t bytes)
+    : CodeGenerator(bytes, room),
+      body_(b),
+      target_(t),
+      lanes_((t.avx512 ? 64 : 32) / b.widest()),
+      pinned_(b.nodes.size(), -1),
+      places_(b.nodes.size(), -1) {
+  for (size_t i = 0; i < b.nodes.size(); ++i)
+    if (b.nodes[i].op == Op::kNumber) {
+      places_[i] = static_cast<int>(numbers_.size());
+      numbers_.push_back(static_cast<int>(i));
+    }
+}
+
+Xmm VectorCode::vec(int r, int bytes) const {
+  if (bytes == 64) return Xbyak::Zmm(r);
+  if (bytes == 32) return Xbyak::Ymm(r);
+  return Xmm(r);
+}
+
+void VectorCode::begin_anew() {
+  reset();
+  pool_.clear();
+}
+
+void VectorCode::pool() {
+  align(64);
+  L(pool_);
+  for (int n : numbers_)
+    for (int i = 0; i < (target_.avx512 ? 64 : 32); i += bytes_of(at(n).lane)) {
+      if (bytes_of(at(n).lane) == 8)
+        dq(at(n).bits);
+      else
+        dd(static_cast<uint32_t>(at(n).bits));
+    }
+}
+
+void VectorCode::body(int chunks, bool tail) {
+  int pinned = 0;
+  for (int p : pinned_) pinned += p >= 0;
+  tail_ = tail;
+  registers_ = std::make_unique<Registers>(
+      body_, registers() - pinned, chunks, [this](int r, int slot, int node) {
+        vmovups(spill_slot(slot), vec(r, at(node).lane));
+      });
+  for (int i = 0; i < static_cast<int>(body_.nodes.size()); ++i)
+    for (int u = 0; u < chunks; ++u) {
+      registers_->next(i);
+      emit_node(i, u);
+      for (size_t k = 0; k < body_.stores.size(); ++k)
+        if (body_.stores[k].node == i) store(body_.stores[k], body_.operands.size() + k, u);
+      registers_->release_dead(u);
+    }
+  most_ = registers_->most();
+  spills_ = registers_->spills();
+}
+
+// -- where values are
+bool VectorCode::in_memory(int node, int chunk) const {
+  node = registers_->held(node);
+  return pinned_[static_cast<size_t>(node)] < 0 && registers_->of(node, chunk) < 0;
+}
+
+Address VectorCode::constant(int node) {
+  return ptr[rip + places_[static_cast<size_t>(node)] * (target_.avx512 ? 64 : 32) + pool_];
+}
+
+Address VectorCode::memory(int node, int chunk) {
+  node = registers_->held(node);
+  if (at(node).op == Op::kNumber) return constant(node);
+  if (at(node).op == Op::kSingle) return single_slot(at(node).operand);
+  return spill_slot(registers_->slot(node, chunk));
+}
+
+Xmm VectorCode::in_register(int node, int chunk, Lane lane) {
+  node = registers_->held(node);
+  if (pinned_[static_cast<size_t>(node)] >= 0) return vec(pinned_[static_cast<size_t>(node)], lane);
+  if (int r = registers_->of(node, chunk); r >= 0) {
+    registers_->lock(r);
+    return vec(r, lane);
+  }
+  Address from = memory(node, chunk);
+  bool shared = at(node).op == Op::kNumber || at(node).op == Op::kSingle;
+  Xmm to = vec(shared ? registers_->borrow() : registers_->give(node, chunk), lane);
+  vmovups(to, from);
+  return to;
+}
+
+std::unique_ptr<Xbyak::Operand> VectorCode::operand(int node, int chunk, Lane lane) {
+  if (in_memory(node, chunk)) return std::make_unique<Address>(memory(node, chunk));
+  return std::make_unique<Xmm>(in_register(node, chunk, lane));
+}
+
+Xmm VectorCode::result(int node, int chunk) {
+  return vec(registers_->give(node, chunk), at(node).lane);
+}
+
+// -- operations
+void VectorCode::emit_node(int i, int chunk) {
+  switch (at(i).op) {
+    case Op::kLoad: return load(i, chunk);
+    case Op::kNumber:
+    case Op::kSingle:
+    case Op::kBits: return;  // they are where they are
+    case Op::kMulAdd:
+    case Op::kMulSub:
+    case Op::kSubMul: return multiply_add(i, chunk);
+    case Op::kShiftLeft:
+    case Op::kShiftRight:
+    case Op::kShiftRightSigned: return shift(i, chunk);
+    case Op::kConvert: return convert(i, chunk);
+    case Op::kCompare: return compare(i, chunk);
+    case Op::kChoose: return choose(i, chunk);
+    case Op::kSelect: return select(i, chunk);
+    default: return binary(i, chunk);
+  }
+}
+
+void VectorCode::binary(int i, int chunk) {
+  Node n = at(i);
+  bool wide = bytes_of(n.lane) == 8;
+  if (n.op == Op::kSqrt || n.op == Op::kRound) {
+    Xmm x = in_register(n.a, chunk, n.lane);
+    registers_->release_dead(chunk);
+    Xmm to = result(i, chunk);
+    uint8_t how = n.immediate | 8;  // raises nothing
+    if (n.op == Op::kSqrt)
+      wide ? vsqrtpd(to, x) : vsqrtps(to, x);
+    else if (target_.avx512)
+      wide ? vrndscalepd(to, x, how) : vrndscaleps(to, x, how);
+    else
+      wide ? vroundpd(to, x, how) : vroundps(to, x, how);
+    return;
+  }
+  if (commutes(n.op) && in_memory(n.a, chunk)) std::swap(n.a, n.b);
+  Xmm x = in_register(n.a, chunk, n.lane);
+  auto y = operand(n.b, chunk, n.lane);
+  registers_->release_dead(chunk);
+  Xmm to = result(i, chunk);
+  switch (n.op) {
+    case Op::kAdd: wide ? vaddpd(to, x, *y) : vaddps(to, x, *y); break;
+    case Op::kSub: wide ? vsubpd(to, x, *y) : vsubps(to, x, *y); break;
+    case Op::kMul: wide ? vmulpd(to, x, *y) : vmulps(to, x, *y); break;
+    case Op::kDiv: wide ? vdivpd(to, x, *y) : vdivps(to, x, *y); break;
+    case Op::kMin: wide ? vminpd(to, x, *y) : vminps(to, x, *y); break;
+    case Op::kMax: wide ? vmaxpd(to, x, *y) : vmaxps(to, x, *y); break;
+    case Op::kAnd: vandps(to, x, *y); break;
+    case Op::kOr: vorps(to, x, *y); break;
+    case Op::kXor: vxorps(to, x, *y); break;
+    case Op::kWholeAdd: wide ? vpaddq(to, x, *y) : vpaddd(to, x, *y); break;
+    case Op::kWholeSub: wide ? vpsubq(to, x, *y) : vpsubd(to, x, *y); break;
+    default: wide ? vpmullq(to, x, *y) : vpmulld(to, x, *y); break;
+  }
+}
+
+// One of the three is overwritten: the form is chosen by which may be, and which is in memory.
+void VectorCode::multiply_add(int i, int chunk) {
+  const Node& n = at(i);
+  bool wide = n.lane == Lane::kF64;
+  int a = n.a, b = n.b, c = n.c;
+  if (in_memory(a, chunk)) std::swap(a, b);
+  Xmm x = in_register(a, chunk, n.lane);
+  auto dies = [&](int v) {
+    return registers_->of(v, chunk) >= 0 && registers_->dies(v) &&
+           pinned_[static_cast<size_t>(registers_->held(v))] < 0;
+  };
+#define HF_FORM(form, to, p, q)                                                      \
+  switch (n.op) {                                                                    \
+    case Op::kMulAdd: wide ? vfmadd##form##pd(to, p, q) : vfmadd##form##ps(to, p, q); break; \
+    case Op::kMulSub: wide ? vfmsub##form##pd(to, p, q) : vfmsub##form##ps(to, p, q); break; \
+    default: wide ? vfnmadd##form##pd(to, p, q) : vfnmadd##form##ps(to, p, q); break;  \
+  }
+  auto y = operand(b, chunk, n.lane);
+  auto z = operand(c, chunk, n.lane);
+  bool same = registers_->held(a) == registers_->held(b);
+  bool read_twice = registers_->held(c) == registers_->held(a) ||
+                    registers_->held(c) == registers_->held(b);
+  if (dies(c) && !read_twice) {
+    Xmm to = static_cast<const Xmm&>(*z);
+    HF_FORM(231, to, x, *y)
+    registers_->hand_over(c, i, chunk);
+  } else if (dies(a) && !same && !read_twice) {
+    if (y->isMEM()) {
+      Xmm add = in_register(c, chunk, n.lane);
+      HF_FORM(132, x, add, *y)
+    } else {
+      HF_FORM(213, x, static_cast<const Xmm&>(*y), *z)
+    }
+    registers_->hand_over(a, i, chunk);
+  } else if (dies(b) && !same && !read_twice) {
+    Xmm to = static_cast<const Xmm&>(*y);
+    HF_FORM(213, to, x, *z)
+    registers_->hand_over(b, i, chunk);
+  } else {
+    Xmm to = result(i, chunk);
+    vmovups(to, *z);
+    HF_FORM(231, to, x, *y)
+  }
+#undef HF_FORM
+}
+
+void VectorCode::shift(int i, int chunk) {
+  const Node& n = at(i);
+  bool wide = bytes_of(n.lane) == 8;
+  Xmm x = in_register(n.a, chunk, n.lane);
+  registers_->release_dead(chunk);
+  Xmm to = result(i, chunk);
+  if (n.op == Op::kShiftLeft)
+    wide ? vpsllq(to, x, n.immediate) : vpslld(to, x, n.immediate);
+  else if (n.op == Op::kShiftRight)
+    wide ? vpsrlq(to, x, n.immediate) : vpsrld(to, x, n.immediate);
+  else
+    vpsrad(to, x, n.immediate);
+}
+
+// The low halves of 64-bit elements.
+void VectorCode::narrowed(const Xmm& to, const Xmm& from) {
+  if (target_.avx512) return vpmovqd(to, from);
+  Xmm upper = Xmm(registers_->borrow());
+  vextractf128(upper, Xbyak::Ymm(from.getIdx()), 1);
+  vshufps(to, Xmm(from.getIdx()), upper, 0x88);
+}
+
+void VectorCode::convert(int i, int chunk) {
+  const Node& n = at(i);
+  Lane from = at(n.a).lane;
+  Xmm x = in_register(n.a, chunk, from);
+  Xmm to = result(i, chunk);
+  auto is = [&](Lane a, Lane b) { return from == a && n.lane == b; };
+  if (is(Lane::kF32, Lane::kF64)) return vcvtps2pd(to, x);
+  if (is(Lane::kF64, Lane::kF32)) return vcvtpd2ps(to, x);
+  if (is(Lane::kI32, Lane::kF32)) return vcvtdq2ps(to, x);
+  if (is(Lane::kF32, Lane::kI32)) return vcvttps2dq(to, x);
+  if (is(Lane::kI32, Lane::kF64)) return vcvtdq2pd(to, x);
+  if (is(Lane::kF64, Lane::kI32)) return vcvttpd2dq(to, x);
+  if (is(Lane::kI32, Lane::kI64)) return vpmovsxdq(to, x);
+  if (is(Lane::kI64, Lane::kI32)) return narrowed(to, x);
+  if (is(Lane::kI64, Lane::kF64)) return vcvtqq2pd(to, x);
+  if (is(Lane::kI64, Lane::kF32)) return vcvtqq2ps(to, x);
+  if (is(Lane::kF64, Lane::kI64)) return vcvttpd2qq(to, x);
+  vcvttps2qq(to, x);
+}
+
+bool VectorCode::masks(const Node& n, int chunk, const Xmm& to) {
+  Lane lane = at(n.a).lane;
+  auto by = static_cast<Compare>(n.immediate);
+  bool wide = bytes_of(lane) == 8;
+  if (is_float(lane)) {
+    Xmm x = in_register(n.a, chunk, lane);
+    auto y = operand(n.b, chunk, lane);
+    wide ? vcmppd(to, x, *y, n.immediate) : vcmpps(to, x, *y, n.immediate);
+    return false;
+  }
+  // There are two comparisons: equal, and greater.
+  bool equal = by == Compare::kEqual || by == Compare::kNotEqual;
+  bool swapped = by == Compare::kLess || by == Compare::kGreaterEqual;
+  Xmm x = in_register(swapped ? n.b : n.a, chunk, lane);
+  auto y = operand(swapped ? n.a : n.b, chunk, lane);
+  if (equal)
+    wide ? vpcmpeqq(to, x, *y) : vpcmpeqd(to, x, *y);
+  else
+    wide ? vpcmpgtq(to, x, *y) : vpcmpgtd(to, x, *y);
+  return by == Compare::kNotEqual || by == Compare::kLessEqual || by == Compare::kGreaterEqual;
+}
+
+void VectorCode::compare(int i, int chunk) {
+  const Node& n = at(i);
+  Lane lane = at(n.a).lane;
+  bool wide = bytes_of(lane) == 8;
+  if (target_.avx512) {
+    Xmm x = in_register(n.a, chunk, lane);
+    auto y = operand(n.b, chunk, lane);
+    uint8_t by = whole_predicate(static_cast<Compare>(n.immediate));
+    if (is_float(lane))
+      wide ? vcmppd(k1, x, *y, n.immediate) : vcmpps(k1, x, *y, n.immediate);
+    else
+      wide ? vpcmpq(k1, x, *y, by) : vpcmpd(k1, x, *y, by);
+    vpmovm2d(result(i, chunk), k1);
+    return;
+  }
+  Xmm mask = wide ? borrow(lane) : result(i, chunk);
+  bool other = masks(n, chunk, mask);
+  Xmm to = mask;
+  if (wide) {
+    to = result(i, chunk);
+    narrowed(to, mask);
+  }
+  if (!other) return;
+  Xmm all = borrow(Lane::kTruth);
+  vpcmpeqd(all, all, all);
+  vxorps(to, to, all);
+}
+
+void VectorCode::blend(const Xmm& to, const Xmm& no, const Xbyak::Operand& yes, const Xmm& mask,
+                       Lane lane) {
+  bool wide = bytes_of(lane) == 8;
+  wide ? vblendvpd(to, no, yes, mask) : vblendvps(to, no, yes, mask);
+}
+
+void VectorCode::choose(int i, int chunk) {
+  const Node& n = at(i);
+  Lane lane = at(n.a).lane;
+  bool wide = bytes_of(n.lane) == 8;
+  if (target_.avx512) {
+    {
+      Xmm x = in_register(n.a, chunk, lane);
+      auto y = operand(n.b, chunk, lane);
+      uint8_t by = whole_predicate(static_cast<Compare>(n.immediate));
+      if (is_float(lane))
+        wide ? vcmppd(k1, x, *y, n.immediate) : vcmpps(k1, x, *y, n.immediate);
+      else
+        wide ? vpcmpq(k1, x, *y, by) : vpcmpd(k1, x, *y, by);
+    }
+    Xmm no = in_register(n.d, chunk, n.lane);
+    auto yes = operand(n.c, chunk, n.lane);
+    registers_->release_dead(chunk);
+    Xmm to = result(i, chunk);
+    wide ? vblendmpd(to | k1, no, *yes) : vblendmps(to | k1, no, *yes);
+    return;
+  }
+  Xmm mask = borrow(lane);
+  bool other = masks(n, chunk, mask);
+  int yes_node = other ? n.d : n.c, no_node = other ? n.c : n.d;
+  Xmm no = in_register(no_node, chunk, n.lane);
+  auto yes = operand(yes_node, chunk, n.lane);
+  registers_->release_dead(chunk);
+  blend(result(i, chunk), no, *yes, mask, n.lane);
+}
+
+void VectorCode::select(int i, int chunk) {
+  const Node& n = at(i);
+  bool wide = bytes_of(n.lane) == 8;
+  Xmm which = in_register(n.a, chunk, Lane::kTruth), no = in_register(n.c, chunk, n.lane);
+  auto yes = operand(n.b, chunk, n.lane);
+  if (target_.avx512) {
+    vpmovd2m(k1, which);
+    Xmm to = result(i, chunk);
+    wide ? vblendmpd(to | k1, no, *yes) : vblendmps(to | k1, no, *yes);
+    return;
+  }
+  if (!wide) return blend(result(i, chunk), no, *yes, which, n.lane);
+  Xmm mask = borrow(n.lane);
+  vpmovsxdq(mask, which);
+  blend(result(i, chunk), no, *yes, mask, n.lane);
+}
+
+// -- memory
+void VectorCode::load(int i, int chunk) {
+  const Node& n = at(i);
+  auto index = static_cast<size_t>(n.operand);
+  DType d = body_.operands[index].dtype;
+  auto cell = static_cast<int>(size_of(d));
+  Xmm to = result(i, chunk);
+  Address from = array(index, cell, chunk);
+  bool masked = tail_ && target_.avx512;
+  if (cell >= 4) {
+    if (masked)
+      cell == 8 ? vmovupd(to | tail_lanes_ | T_z, from) : vmovups(to | tail_lanes_ | T_z, from);
+    else if (tail_) {
+      Xmm mask = borrow(n.lane);
+      vmovups(mask, tail_mask(cell));
+      cell == 8 ? vmaskmovpd(to, mask, from) : vmaskmovps(to, mask, from);
+    } else {
+      vmovups(to, from);
+    }
+    return;
+  }
+  if (tail_ && !masked) from = narrow_tail(index);
+  Xmm filled = masked ? Xmm(to | tail_lanes_ | T_z) : to;
+  switch (d) {
+    case DType::kInt8: vpmovsxbd(filled, from); break;
+    case DType::kInt16: vpmovsxwd(filled, from); break;
+    case DType::kUInt16: vpmovzxwd(filled, from); break;
+    default: vpmovzxbd(filled, from); break;
+  }
+  if (d != DType::kBool) return;
+  if (target_.avx512) {
+    vptestmd(k1, to, to);
+    vpmovm2d(to, k1);
+  } else {
+    Xmm none = borrow(n.lane);
+    vxorps(none, none, none);
+    vpcmpgtd(to, to, none);
+  }
+}
+
+void VectorCode::store_truth(const Xmm& truth, const Address& to) {
+  Xmm bytes = borrow(Lane::kTruth);
+  if (target_.avx512) {
+    vpsrld(bytes, truth, 31);
+    tail_ ? vpmovdb(to | tail_lanes_, bytes) : vpmovdb(to, bytes);
+    return;
+  }
+  vpsrld(bytes, truth, 31);
+  Xmm low(bytes.getIdx());
+  if (lanes_ == 8) {
+    Xmm upper(registers_->borrow());
+    vextracti128(upper, Xbyak::Ymm(bytes.getIdx()), 1);
+    vpackssdw(low, low, upper);
+  } else {
+    vpackssdw(low, low, low);
+  }
+  vpacksswb(low, low, low);
+  lanes_ == 8 ? vmovq(to, low) : vmovd(to, low);
+}
+
+void VectorCode::store(const Store& s, size_t index, int chunk) {
+  auto cell = static_cast<int>(size_of(s.dtype));
+  Lane lane = at(s.node).lane;
+  Xmm from = in_register(s.node, chunk, lane);
+  Address to = array(index, cell, chunk);
+  if (cell == 1) return store_truth(from, tail_ && !target_.avx512 ? narrow_tail(index) : to);
+  if (!tail_) return target_.streams ? vmovntps(to, from) : vmovups(to, from);
+  if (target_.avx512) {
+    cell == 8 ? vmovupd(to | tail_lanes_, from) : vmovups(to | tail_lanes_, from);
+    return;
+  }
+  Xmm mask = borrow(lane);
+  vmovups(mask, tail_mask(cell));
+  cell == 8 ? vmaskmovpd(to, mask, from) : vmaskmovps(to, mask, from);
+}
+
+void VectorCode::splat(int o) {
+  DType d = body_.operands[static_cast<size_t>(o)].dtype;
+  int pin = -1;
+  for (size_t i = 0; i < body_.nodes.size(); ++i)
+    if (body_.nodes[i].op == Op::kSingle && body_.nodes[i].operand == o) pin = pinned_[i];
+  Xbyak::Reg64 from = single_pointer(o);
+  int cell = static_cast<int>(size_of(d)), r = pin >= 0 ? pin : 0;
+  Xmm to = vec(r, lanes_ * std::max(cell, 4));
+  if (cell == 8) {
+    target_.avx512 ? vbroadcastsd(Xbyak::Zmm(r), ptr[from]) : vbroadcastsd(Xbyak::Ymm(r), ptr[from]);
+  } else if (cell == 4) {
+    vbroadcastss(to, ptr[from]);
+  } else {
+    switch (d) {
+      case DType::kInt8: movsx(ecx, byte[from]); break;
+      case DType::kInt16: movsx(ecx, word[from]); break;
+      case DType::kUInt16: movzx(ecx, word[from]); break;
+      default: movzx(ecx, byte[from]); break;
+    }
+    if (d == DType::kBool) neg(ecx);
+    vmovd(Xmm(r), ecx);
+    vpbroadcastd(to, Xmm(r));
+  }
+  if (pin < 0) vmovups(single_slot(o), to);
+}
+
+}  // namespace holdfast::jit

@@ -1,0 +1,84 @@
+// The body of a loop as vector instructions. The loops around it are emitter.cpp's.
+#pragma once
+
+#include <xbyak/xbyak.h>
+
+#include <memory>
+#include <vector>
+
+#include "holdfast/expr/jit/emitter.h"
+#include "holdfast/expr/jit/registers.h"
+
+namespace holdfast::jit {
+
+class VectorCode : public Xbyak::CodeGenerator {
+ protected:
+  VectorCode(const Body&, const Target&, void* room, size_t bytes);
+
+  /// Forgets all code.
+  void begin_anew();
+  /// Emits the body for some vectors side by side; `tail`: for fewer elements than one has.
+  void body(int chunks, bool tail);
+  /// The element of a single in every lane of its register, or of its place on the stack.
+  void splat(int operand);
+  /// The constants, behind the code, and the place of one.
+  void pool();
+  Xbyak::Address constant(int node);
+
+  // -- places, of which the frame decides
+  virtual Xbyak::Address array(size_t index, int bytes, int chunk) = 0;
+  virtual Xbyak::Address narrow_tail(size_t index) = 0;
+  virtual Xbyak::Address spill_slot(int) = 0;
+  virtual Xbyak::Address single_slot(int operand) = 0;
+  /// Lanes that the last elements fill, for elements of 4 and of 8 bytes.
+  virtual Xbyak::Address tail_mask(int bytes) = 0;
+  /// A general register with the address of a single.
+  virtual Xbyak::Reg64 single_pointer(int operand) = 0;
+
+  int registers() const { return target_.avx512 ? 32 : 16; }
+  Xbyak::Xmm vec(int r, int bytes) const;
+  Xbyak::Xmm vec(int r, Lane l) const { return vec(r, lanes_ * bytes_of(l)); }
+
+  const Body& body_;
+  const Target target_;
+  const int lanes_;            // elements of a vector
+  std::vector<int> pinned_;    // the register of a constant or single, by node; -1: in memory
+  int most_ = 0, spills_ = 0;  // what the last body took
+  const Xbyak::Opmask tail_lanes_ = k2;
+
+ private:
+  const Node& at(int node) const { return body_.nodes[static_cast<size_t>(node)]; }
+  bool in_memory(int node, int chunk) const;
+  Xbyak::Address memory(int node, int chunk);
+  Xbyak::Xmm in_register(int node, int chunk, Lane);
+  /// Its register, or its place in memory.
+  std::unique_ptr<Xbyak::Operand> operand(int node, int chunk, Lane);
+  Xbyak::Xmm result(int node, int chunk);
+  Xbyak::Xmm borrow(Lane l) { return vec(registers_->borrow(), l); }
+  Xbyak::Xmm low_half(const Xbyak::Xmm& v) const { return vec(v.getIdx(), v.getBit() / 16); }
+
+  void emit_node(int node, int chunk);
+  void binary(int node, int chunk);
+  void multiply_add(int node, int chunk);
+  void shift(int node, int chunk);
+  void convert(int node, int chunk);
+  void compare(int node, int chunk);
+  void choose(int node, int chunk);
+  void select(int node, int chunk);
+  void load(int node, int chunk);
+  void store(const Store&, size_t index, int chunk);
+  void store_truth(const Xbyak::Xmm&, const Xbyak::Address&);
+  /// The comparison of a node's a and b as a register full of masks. True: they are the other way.
+  bool masks(const Node&, int chunk, const Xbyak::Xmm& to);
+  void blend(const Xbyak::Xmm& to, const Xbyak::Xmm& no, const Xbyak::Operand& yes,
+             const Xbyak::Xmm& mask, Lane);
+  void narrowed(const Xbyak::Xmm& to, const Xbyak::Xmm& from);
+
+  std::unique_ptr<Registers> registers_;
+  bool tail_ = false;
+  Xbyak::Label pool_;
+  std::vector<int> numbers_;  // nodes in the pool
+  std::vector<int> places_;   // of a node there
+};
+
+}  // namespace holdfast::jit
