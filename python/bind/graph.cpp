@@ -8,7 +8,7 @@
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
-#include "python/bind/held.h"
+#include "python/bind/graph_keeper.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -112,11 +112,15 @@ PyType_Slot concrete_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(travers
                                 {0, nullptr}};
 
 // A call inside a trace writes the graph's nodes into another one, which holds the code until it is
-// finished itself.
+// finished itself; one that is written by hand is never finished, and has a keeper.
 void lend_to_trace(const Concrete& c, const std::vector<Tensor>& inputs) {
   bool written = context().interpreter != nullptr;
   for (const Tensor& t : inputs) written = written || (t.defined() && t.is_symbolic());
-  if (c.code && written) take_back_code(c.function->graph());
+  if (!c.code || !written) return;
+  if (OpenGraph* graph = graph_by_hand(inputs))
+    keep_with(*graph, c.code.get());
+  else
+    take_back_code(c.function->graph());
 }
 
 // Lets other threads run while a plan works.

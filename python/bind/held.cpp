@@ -103,9 +103,9 @@ std::vector<Tensor> PyBackward::operator()(const std::vector<Tensor>& upstream) 
   Object call = code->get();
   if (!call)
     fail(Code::E1105,
-         "a custom gradient is asked for after the function that it was traced in is gone",
-         "its code went with the function",
-         {manual_fix("keep the function as long as its gradient is needed")});
+         "a custom gradient is asked for after the function or graph that it is part of is gone",
+         "its code went with it",
+         {manual_fix("keep the function or graph as long as its gradient is needed")});
   nb::list args;
   for (const Tensor& t : upstream) args.append(t);
   nb::object result = nb::borrow<nb::callable>(call.get())(args);

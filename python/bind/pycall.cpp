@@ -7,7 +7,7 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/debugging/check.h"
 #include "holdfast/ops/print.h"
-#include "python/bind/held.h"
+#include "python/bind/graph_keeper.h"
 #include "python/bind/nb.h"
 #include "python/bind/object.h"
 
@@ -77,9 +77,9 @@ Object called(const PyCode& code, const Ref<Held>& what, PyObject* first, PyObje
   Object callable = what->get();
   if (!callable)
     fail(Code::E1105,
-         cat("`", code.name, "` is called after the function that it was traced in is gone"),
-         "the Python code went with the function",
-         {manual_fix("keep the function as long as its results are needed")});
+         cat("`", code.name, "` is called after the function or graph that it is part of is gone"),
+         "the Python code went with it",
+         {manual_fix("keep the function or graph as long as its results are needed")});
   return Object::steal(PyObject_CallFunctionObjArgs(callable.get(), first, second, nullptr));
 }
 
@@ -317,6 +317,8 @@ void bind_pycall(nb::module_& m) {
           Tensors out;
           apply(*find_op(op), Tensors(inputs.begin(), inputs.end()),
                 Attrs{Arg(Ref<RefCounted>(code))}, out);
+          if (OpenGraph* graph = graph_by_hand(inputs))
+            for (Held* h : code->held()) keep_with(*graph, *h);
           nb::list list;
           for (size_t i = 0; i < count; ++i) list.append(out[i]);
           return list;

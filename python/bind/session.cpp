@@ -13,7 +13,7 @@
 #include "holdfast/ops/random/streams.h"
 #include "python/bind/call.h"
 #include "python/bind/graph.h"
-#include "python/bind/held.h"
+#include "python/bind/graph_keeper.h"
 #include "python/bind/nb.h"
 #include "python/bind/object.h"
 #include "python/bind/open_graph.h"
@@ -35,12 +35,19 @@ Object& graph_class() {
   return *c;
 }
 
+// Makes a Python Graph stand for a graph.
+void hook(PyObject* self, Ref<OpenGraph> graph) {
+  Object keeper = keeper_of(*graph);
+  if (PyObject_SetAttrString(self, "_keeper", keeper.get()) < 0) throw PythonError{};
+  nb::inst_ptr<GraphBox>(self)->hook(std::move(graph), self);
+}
+
 nb::object wrap_graph(OpenGraph* g) {
   if (!g) return nb::none();
   if (g->wrapper) return nb::borrow(static_cast<PyObject*>(g->wrapper));
   // Only tensors were left of it: a new Python object stands for it.
   Object fresh = Object::steal(PyObject_CallMethod(graph_class().get(), "_revived", nullptr));
-  nb::inst_ptr<GraphBox>(fresh.get())->hook(Ref<OpenGraph>(g), fresh.get());
+  hook(fresh.get(), Ref<OpenGraph>(g));
   return given(std::move(fresh));
 }
 
@@ -113,6 +120,10 @@ void bind_node(nb::module_& m) {
           [](NodeBox& n, const std::vector<NodeBox*>& before) { n.node->after = nodes_of(before); })
       .def_prop_ro("graph",
                    [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
+      .def_prop_ro("keeper",
+                   [](NodeBox& n) -> nb::object {
+                     return n.graph ? given(keeper_of(*n.graph)) : nb::none();
+                   })
       .def_prop_ro("scope", [](NodeBox& n) { return reinterpret_cast<uintptr_t>(n.scope.get()); })
       .def("inputs",
            [](NodeBox& n) {
@@ -225,7 +236,7 @@ void bind_open_graph(nb::module_& m) {
            [](nb::handle self, const std::string& name) {
              run([&] {
                mark();
-               nb::inst_ptr<GraphBox>(self)->hook(make_ref<OpenGraph>(name), self.ptr());
+               hook(self.ptr(), make_ref<OpenGraph>(name));
                return 0;
              });
            })
@@ -367,7 +378,7 @@ void bind_open_graph(nb::module_& m) {
            [](nb::handle self, const std::string& text, const std::string& name) {
              run([&] {
                mark();
-               nb::inst_ptr<GraphBox>(self)->hook(graph_from_text(text, name), self.ptr());
+               hook(self.ptr(), graph_from_text(text, name));
                return 0;
              });
            })
@@ -530,8 +541,8 @@ void bind_session(nb::module_& m) {
                              const std::vector<Tensor>& outputs, const std::vector<NodeBox*>& ops) {
     return run([&] {
       mark();
-      // The graph holds the Python code that it calls, and the function's nodes hold what it does.
-      return Concrete{graph_function(*g.graph, inputs, outputs, nodes_of(ops)), Object()};
+      return Concrete{graph_function(*g.graph, inputs, outputs, nodes_of(ops)),
+                      keeper_of(*g.graph)};
     });
   });
   nb::class_<SharedBox>(m, "SharedVariables").def(nb::init<>());

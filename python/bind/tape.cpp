@@ -4,7 +4,7 @@
 
 #include "holdfast/autodiff/forward.h"
 #include "holdfast/autodiff/recorder.h"
-#include "python/bind/held.h"
+#include "python/bind/graph_keeper.h"
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -254,8 +254,9 @@ void bind_tape(nb::module_& m) {
       mark();
       static std::set<std::string>
           names;  // records point at their name: each is kept once, for ever
-      GradientTape::record_custom(names.insert(name).first->c_str(), in, out,
-                                  PyBackward{make_ref<Held>(Object::share(f.ptr()))});
+      auto code = make_ref<Held>(Object::share(f.ptr()));
+      GradientTape::record_custom(names.insert(name).first->c_str(), in, out, PyBackward{code});
+      if (OpenGraph* graph = graph_by_hand(out)) keep_with(*graph, *code);
       return 0;
     });
   });

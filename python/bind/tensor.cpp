@@ -12,20 +12,39 @@
 #include "holdfast/tensor/complex.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
+#include "python/bind/graph_keeper.h"
 #include "python/bind/py.h"
 
 namespace holdfast::py {
 
 PyTypeObject* tensor_type = nullptr;
 
+namespace {
+
+// The whole object: one of a graph written by hand holds who keeps that graph's Python code.
+struct Whole {
+  PyTensor tensor;
+  PyObject* keeper;
+};
+
+Whole& whole(PyObject* o) { return *reinterpret_cast<Whole*>(o); }
+
+}  // namespace
+
 PyObject* wrap(Tensor t) {
   if (!t.defined()) Py_RETURN_NONE;
-  auto* self = PyObject_GC_New(PyTensor, tensor_type);
+  Object keeper;
+  if (t.is_symbolic())
+    if (OpenGraph* graph = graph_of(t)) keeper = keeper_of(*graph);
+  auto* self = PyObject_GC_New(Whole, tensor_type);
   if (!self) return nullptr;
-  self->rep = Ref<TensorRep>(t.ref()).leak();
-  self->weakrefs = nullptr;
-  self->dict = nullptr;
-  return reinterpret_cast<PyObject*>(self);
+  self->tensor.rep = Ref<TensorRep>(t.ref()).leak();
+  self->tensor.weakrefs = nullptr;
+  self->tensor.dict = nullptr;
+  self->keeper = keeper.release();
+  auto* made = reinterpret_cast<PyObject*>(self);
+  if (self->keeper) PyObject_GC_Track(made);
+  return made;
 }
 
 Tensor read(PyObject* o, const char* what) {
@@ -47,9 +66,10 @@ namespace {
 
 void dealloc(PyObject* o) {
   auto* self = reinterpret_cast<PyTensor*>(o);
-  if (self->dict) {
+  if (self->dict || whole(o).keeper) {
     PyObject_GC_UnTrack(o);
     Py_CLEAR(self->dict);
+    Py_CLEAR(whole(o).keeper);
   }
   if (self->weakrefs) PyObject_ClearWeakRefs(o);
   Ref<TensorRep>::take(self->rep);  // released at the end of the statement
@@ -58,8 +78,8 @@ void dealloc(PyObject* o) {
   Py_DECREF(type);
 }
 
-// A tensor can be part of a cycle only through what a program puts on it, so Python's collector
-// looks at those alone.
+// A tensor can be part of a cycle only through what a program puts on it, or through the code that
+// its graph calls, so Python's collector looks at those alone.
 int set_attribute(PyObject* o, PyObject* name, PyObject* value) {
   if (PyObject_GenericSetAttr(o, name, value) < 0) return -1;
   if (reinterpret_cast<PyTensor*>(o)->dict && !PyObject_GC_IsTracked(o)) PyObject_GC_Track(o);
@@ -68,10 +88,12 @@ int set_attribute(PyObject* o, PyObject* name, PyObject* value) {
 int traverse(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
   Py_VISIT(reinterpret_cast<PyTensor*>(o)->dict);
+  Py_VISIT(whole(o).keeper);
   return 0;
 }
 int clear(PyObject* o) {
   if (PyObject* held = reinterpret_cast<PyTensor*>(o)->dict) PyDict_Clear(held);
+  Py_CLEAR(whole(o).keeper);
   return 0;
 }
 
@@ -513,7 +535,7 @@ std::vector<PyType_Slot> operator_slots() {
 void init_tensor(PyObject* module) {
   std::vector<PyType_Slot> all = operator_slots();
   all.insert(all.end(), std::begin(slots), std::end(slots));
-  PyType_Spec spec{"holdfast.Tensor", sizeof(PyTensor), 0,
+  PyType_Spec spec{"holdfast.Tensor", sizeof(Whole), 0,
                    static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC), all.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type ||

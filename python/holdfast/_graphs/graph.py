@@ -99,6 +99,7 @@ class Graph(Collections, _holdfast.GraphBase):
     """Ops written down. While it is the default, calling an op adds a node and runs nothing."""
 
     _lifts_variables = False  # whether variables that are made in it are eager ones
+    _keeper: Any  # of the Python code that it calls
 
     def __init__(self) -> None:
         super().__init__()

@@ -29,6 +29,7 @@ class Operation:
         if not isinstance(node, _holdfast.Node):
             raise TypeError("an Operation is a node of a graph: call an op under `as_default`")
         self._node: Any = node
+        self._keeper: Any = node.keeper  # of the Python code that its graph calls
 
     @property
     def name(self) -> str:
