@@ -69,6 +69,7 @@
 #include "holdfast/ops/lu.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/morphology.h"
+#include "holdfast/ops/namespaces.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/normalization.h"
 #include "holdfast/ops/padding.h"

@@ -2,6 +2,7 @@
 // and goes on from a saved position.
 #include <holdfast/holdfast.h>
 
+#include <cmath>
 #include <cstdio>
 
 namespace hf = holdfast;

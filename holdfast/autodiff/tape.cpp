@@ -109,12 +109,31 @@ Tensor GradientTape::pull_one(const Tensor& target, const Source& source, bool t
   return pull({target}, {source}, {}, Unconnected::kNone, tells)[0].tensor();
 }
 
+Tensor GradientTape::pull_one(const Tensor& target, const Source& source, const GradientOptions& o,
+                              bool tells) {
+  std::vector<Tensor> upstream;
+  if (o.output_gradients.defined()) upstream.push_back(o.output_gradients);
+  return pull({target}, {source}, upstream, o.unconnected_gradients, tells)[0].tensor();
+}
+
+void GradientTape::watch_source(const Source& s) {
+  if (s.variable().defined())
+    watch_variable(Variable::from_handle(s.variable()));
+  else
+    watch_tensor(s.type());
+}
+
 std::vector<Tensor> GradientTape::each_gradient(const Tensor& target,
                                                 const std::vector<Source>& sources, bool tells) {
   std::vector<Tensor> out;
   for (const Gradient& g : pull({target}, sources, {}, Unconnected::kNone, tells))
     out.push_back(g.tensor());
   return out;
+}
+
+std::vector<Tensor> GradientTape::each_gradient(const Tensor& target,
+                                                std::span<const Source> sources, bool tells) {
+  return each_gradient(target, std::vector<Source>(sources.begin(), sources.end()), tells);
 }
 
 std::vector<Source> GradientTape::variable_sources(const std::vector<Variable>& variables) {

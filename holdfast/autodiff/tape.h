@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct HOLDFAST_API Gradient {
 };
 
 enum class Unconnected : uint8_t { kNone, kZero };
+
+struct GradientOptions {
+  Tensor output_gradients = {};  // weighs the target; none: ones
+  Unconnected unconnected_gradients = Unconnected::kNone;
+};
 
 struct TapeOptions {
   bool persistent = false;
@@ -98,6 +104,9 @@ class HOLDFAST_API GradientTape {
     mark_caller(at);
     watch_variable(v);
   }
+  void watch(std::initializer_list<Source> all) {
+    for (const Source& one : all) watch_source(one);
+  }
   void reset();
   /// Variables that were read while recording, each once, in order.
   std::vector<Variable> watched_variables() const;
@@ -123,6 +132,12 @@ class HOLDFAST_API GradientTape {
       const std::source_location& at = std::source_location::current()) {
     mark_caller(at);
     return pull_one(target, source, kTells);
+  }
+  [[gnu::always_inline]] Tensor gradient(
+      const Tensor& target, const Source& source, const GradientOptions& options,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return pull_one(target, source, options, kTells);
   }
   /// Of several sources: `auto [dw, db] = tape.gradient(loss, w, b)`. Empty where there is none.
   template <class... More>
@@ -150,7 +165,7 @@ class HOLDFAST_API GradientTape {
     return each_gradient(target, tensor_sources(sources), kTells);
   }
   std::vector<Tensor> gradient(const Tensor& target, std::initializer_list<Source> sources) {
-    return each_gradient(target, sources, kTells);
+    return each_gradient(target, std::span<const Source>(sources.begin(), sources.size()), kTells);
   }
   /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty
   /// where there is none.
@@ -241,6 +256,8 @@ class HOLDFAST_API GradientTape {
   class Recorder;
   std::vector<Tensor> each_gradient(const Tensor& target, const std::vector<Source>& sources,
                                     bool tells);
+  std::vector<Tensor> each_gradient(const Tensor& target, std::span<const Source> sources,
+                                    bool tells);
   static std::vector<Source> variable_sources(const std::vector<Variable>&);
   static std::vector<Source> tensor_sources(const std::vector<Tensor>&);
   // A program is told of a gradient that is None (W0502). Our own code knows why it asks, and
@@ -254,9 +271,11 @@ class HOLDFAST_API GradientTape {
   GradientTape(TapeOptions, Opened);
   void watch_tensor(const Tensor& t);
   void watch_variable(const Variable& v);
+  void watch_source(const Source& s);
   std::vector<Gradient> pull(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
                              const std::vector<Tensor>& upstream, Unconnected, bool tells);
   Tensor pull_one(const Tensor& target, const Source& source, bool tells);
+  Tensor pull_one(const Tensor& target, const Source& source, const GradientOptions&, bool tells);
   std::vector<Tensor> pull_jacobian(const Tensor& target, const std::vector<Source>& sources,
                                     Unconnected);
   Tensor pull_batch_jacobian(const Tensor& target, const Source& source, Unconnected);

@@ -1,8 +1,6 @@
 // Locks whose holder may have to wait for a language's own lock.
 #pragma once
 
-#include <mutex>
-
 #include "holdfast/base/api.h"
 
 namespace holdfast {
@@ -29,17 +27,19 @@ class HOLDFAST_API Waiting {
 
 /// A lock for what may run a user's code while it is held: one who waits for it keeps nothing that
 /// this code needs, so two threads never wait for each other.
-template <class Mutex>
+template <class M>
 class PatientLock {
  public:
-  explicit PatientLock(Mutex& mutex) : lock_(mutex, std::try_to_lock) {
-    if (lock_) return;
+  explicit PatientLock(M& mutex) : mutex_(mutex) {
+    if (mutex_.try_lock()) return;
     Waiting patiently;
-    lock_.lock();
+    mutex_.lock();
   }
+  ~PatientLock() { mutex_.unlock(); }
+  PatientLock(const PatientLock&) = delete;
 
  private:
-  std::unique_lock<Mutex> lock_;
+  M& mutex_;
 };
 
 }  // namespace holdfast

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <mutex>
+
 #include "holdfast/cuda/error.h"
 #include "holdfast/cuda/ops.h"
 

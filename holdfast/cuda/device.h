@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <mutex>
 
 #include "holdfast/cuda/pool.h"
 #include "holdfast/op/opdef.h"

@@ -1,5 +1,6 @@
 // Ops whose CUDA kernel is an expression: those of one instruction, and those that are lists
 // already.
+#include <mutex>
 #include <unordered_map>
 
 #include "holdfast/cuda/error.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "holdfast/cuda/device.h"
 #include "holdfast/cuda/source.h"

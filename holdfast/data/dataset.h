@@ -6,6 +6,7 @@
 //                 .batch(128)
 //                 .prefetch();
 //   for (const Nested& batch : ds) step(batch[0].tensor(), batch[1].tensor());
+//   for (Tensor row : data::Dataset::from_tensor_slices({1, 2, 3})) print(row);
 #pragma once
 
 #include <optional>
@@ -460,8 +461,8 @@ class HOLDFAST_API Iterator {
 class Dataset::Each {
  public:
   explicit Each(Iterator iterator) : iterator_(std::move(iterator)) { ++*this; }
-  const Nested& operator*() const { return element_; }
-  const Nested* operator->() const { return &element_; }
+  const OneOrMore& operator*() const { return element_; }
+  const OneOrMore* operator->() const { return &element_; }
   Each& operator++() {
     there_ = iterator_.object()->next(element_);
     return *this;
@@ -470,7 +471,7 @@ class Dataset::Each {
 
  private:
   Iterator iterator_;
-  Nested element_;
+  OneOrMore element_;
   bool there_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "holdfast/data/draws.h"
 
+#include <mutex>
+
 #include "holdfast/ops/random/streams.h"
 
 namespace holdfast::data {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <deque>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "holdfast/base/diagnostic.h"

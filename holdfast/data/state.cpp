@@ -75,6 +75,12 @@ void Saving::spec(const ElementSpec& s) {
   });
 }
 
+void Restoring::later(Callback<void()> change) { later_.push_back(std::move(change)); }
+
+void Restoring::finish() {
+  for (const auto& change : later_) change();
+}
+
 void Restoring::refuse(const std::string& why) {
   fail(Code::E1103, cat("the saved position of an iterator is refused: ", why),
        "a position belongs to the pipeline that it was saved from",

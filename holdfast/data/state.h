@@ -40,10 +40,8 @@ class HOLDFAST_API Restoring {
   bool done() const { return left_.empty(); }
   /// Puts off what changes more than the cursor that is restored: until nothing is refused any
   /// more, and the threads of the cursor that it replaces have ended.
-  void later(Callback<void()> change) { later_.push_back(std::move(change)); }
-  void finish() {
-    for (const auto& change : later_) change();
-  }
+  void later(Callback<void()> change);
+  void finish();
   [[noreturn]] static void refuse(const std::string& why);
 
  private:

@@ -1,5 +1,6 @@
 // What a plan does, for people.
 #include <algorithm>
+#include <mutex>
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/fast_plan.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <mutex>
 
 #include "holdfast/base/interrupt.h"
 #include "holdfast/device/device.h"

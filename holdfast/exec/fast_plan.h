@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 
 #include "holdfast/exec/memory_plan.h"
 #include "holdfast/exec/plan.h"

@@ -22,6 +22,10 @@ class HOLDFAST_API Nested {
   /// A tensor; None if it refers to nothing.
   Nested(Tensor t) : kind_(t.defined() ? Kind::kTensor : Kind::kNone), tensor_(std::move(t)) {}
   Nested(const Variable& v) : Nested(v.read()) {}
+  /// A tensor of numbers or texts: `{{1, 2}, {3, 4}}`.
+  [[gnu::always_inline]] Nested(std::initializer_list<Braced> values,
+                                const std::source_location& at = std::source_location::current())
+      : Nested(In(values, at).tensor()) {}
   /// A tuple: `{x, y}`, `{{a, b}, y}`, `{x, y, sample_weight}`.
   Nested(Nested first, Nested second);
   Nested(Nested first, Nested second, Nested third);
@@ -88,9 +92,14 @@ class HOLDFAST_API Nested {
 /// says. Several are refused where one is wanted.
 class HOLDFAST_API OneOrMore : public Nested {
  public:
-  OneOrMore(Nested given) : Nested(std::move(given)) {}
+  OneOrMore(Nested given = {}) : Nested(std::move(given)) {}
   Tensor tensor(std::string_view what = "a value") const { return Nested::tensor(what); }
   operator Tensor() const { return tensor(); }
+  /// The only element of the one tensor.
+  template <class T>
+  T item(const std::source_location& at = std::source_location::current()) const {
+    return tensor().template item<T>(at);
+  }
 };
 
 }  // namespace holdfast

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "holdfast/base/interrupt.h"
 #include "holdfast/base/patient_lock.h"

@@ -335,6 +335,10 @@ Tensors Session::finish(Ready& prepared) {
   return out;
 }
 
+Tensor Session::run_one(const Tensor& fetch, const Feeds& feeds) {
+  return run_now({Fetch(fetch)}, feeds)[0];
+}
+
 Tensors Session::run_now(const std::vector<Fetch>& fetches, const Feeds& feeds) {
   auto ready = prepare(fetches, feeds);
   return finish(*ready);

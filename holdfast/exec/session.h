@@ -48,7 +48,7 @@ class HOLDFAST_API Session {
       const Tensor& fetch, const Feeds& feeds = {},
       const std::source_location& at = std::source_location::current()) {
     mark_caller(at);
-    return run_now({Fetch(fetch)}, feeds)[0];
+    return run_one(fetch, feeds);
   }
 
   /// The first half of a run, which looks at the graph: nobody may write to it meanwhile.
@@ -81,6 +81,7 @@ class HOLDFAST_API Session {
   struct Opened {};
   Session(Ref<OpenGraph> graph, std::string name, Opened);
   Tensors run_now(const std::vector<Fetch>& fetches, const Feeds& feeds);
+  Tensor run_one(const Tensor& fetch, const Feeds& feeds);
   void let_go(bool at_end_of_block);
   struct Planned;
   struct Prepared;

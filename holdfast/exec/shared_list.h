@@ -1,9 +1,9 @@
 // Lists of references that several threads use.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
+#include "holdfast/base/mutex.h"
 #include "holdfast/base/refcount.h"
 
 namespace holdfast {
@@ -21,7 +21,7 @@ class SharedList {
   };
 
   Ref<const Moment> read() const {
-    std::lock_guard lock(mutex_);
+    Locked lock(mutex_);
     return list_;
   }
   /// Lets `f` change a copy, which becomes the list; again if somebody else was quicker.
@@ -32,7 +32,7 @@ class SharedList {
       auto copy = make_ref<Moment>(static_cast<const List&>(*before));
       f(*copy);
       Ref<const Moment> after = std::move(copy);
-      std::lock_guard lock(mutex_);
+      Locked lock(mutex_);
       if (list_ != before) continue;
       std::swap(list_, after);
       return;
@@ -40,12 +40,12 @@ class SharedList {
   }
   void clear() {
     Ref<const Moment> after = make_ref<Moment>();
-    std::lock_guard lock(mutex_);
+    Locked lock(mutex_);
     std::swap(list_, after);
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Ref<const Moment> list_ = make_ref<Moment>();
 };
 

@@ -1,5 +1,7 @@
 #include "holdfast/exec/shared_variables.h"
 
+#include <mutex>
+
 #include "holdfast/base/text.h"
 
 namespace holdfast {

@@ -1,6 +1,8 @@
 // Graphs with unknown sizes, for the sizes that one call has.
 #pragma once
 
+#include <mutex>
+
 #include "holdfast/exec/plan.h"
 
 namespace holdfast {

@@ -22,6 +22,14 @@ std::string number_text(long double x) { return exact(x); }
 std::string number_text(int64_t x) { return exact(x); }
 std::string number_text(uint64_t x) { return exact(x); }
 
+std::string watched_text(const Tensor& t) {
+  if (!t.defined()) return "empty";
+  return cat(name(t.dtype()), t.shape().text(), " number ", t.id());
+}
+
+void PartNames::enter(Step s) { path.push_back(s); }
+void PartNames::leave() { path.pop_back(); }
+
 std::string PartNames::text(bool form) const {
   std::string out = form ? "the form of " : "";
   for (const Step& s : path) {

@@ -227,13 +227,12 @@ struct Parts {
   void leave() {}
 };
 
+/// Tells a tensor apart from all others.
+HOLDFAST_API std::string watched_text(const Tensor& t);
+
 /// The same of what is watched around the code: there another tensor is another value.
 struct WatchedParts : Parts {
-  void tensor(const Tensor& t) {
-    facts.push_back(t.defined() ? std::string(name(t.dtype())) + t.shape().text() + " number " +
-                                      std::to_string(t.id())
-                                : "empty");
-  }
+  void tensor(const Tensor& t) { facts.push_back(watched_text(t)); }
 };
 
 /// What the parts are called.
@@ -251,8 +250,8 @@ struct HOLDFAST_API PartNames {
   void form(const T&) {
     facts.push_back(text(true));
   }
-  void enter(Step s) { path.push_back(s); }
-  void leave() { path.pop_back(); }
+  void enter(Step s);
+  void leave();
 
  private:
   std::string text(bool form) const;

@@ -1,6 +1,7 @@
 #include "holdfast/graph/trace.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"

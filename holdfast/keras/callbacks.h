@@ -197,10 +197,17 @@ class HOLDFAST_API CSVLoggerCallback : public Declares<CSVLoggerOptions, Callbac
 
 /// When something is written: after each epoch, or after so many batches.
 struct HOLDFAST_API SaveFrequency {
-  SaveFrequency(const char* when) : SaveFrequency(std::string(when)) {}
-  SaveFrequency(const std::string& when);
+  [[gnu::always_inline]] SaveFrequency(
+      const char* when, const std::source_location& at = std::source_location::current())
+      : batches((mark_caller(at), batches_of(when))) {}
+  [[gnu::always_inline]] SaveFrequency(
+      const std::string& when, const std::source_location& at = std::source_location::current())
+      : SaveFrequency(when.c_str(), at) {}
   SaveFrequency(int64_t every) : batches(every) {}
   int64_t batches = 0;  // 0: after each epoch
+
+ private:
+  static int64_t batches_of(const std::string& when);
 };
 template <>
 struct HOLDFAST_API OptionType<SaveFrequency> {

@@ -120,7 +120,7 @@ void set_option(Declared& object, const ClassDef& def, const std::string& name,
 
 void set_first_option(const ClassDef& def, void* options, const Config& value) {
   if (def.options.empty() || def.by_position == 0)
-    fail(Code::E1104, cat(def.name, " got ", value.to_json(), ", expected options by their names"));
+    fail(Code::E1104, cat(def.name, " got ", value.text(), ", expected options by their names"));
   const Option& first = def.options.front();
   first.set(options, value, cat("`", first.name, "` of ", def.name));
 }

@@ -128,9 +128,14 @@ HOLDFAST_API std::string plain_class_name(const std::type_info& type);
                                                   const std::vector<std::string>& known);
 
 namespace detail {
-/// What may stand for a first option: `Dense(64)`, `Adam(1e-3)`, `Activation("relu")`.
+/// A layer, a schedule or what else a handle holds.
 template <class T>
-concept FirstOption = std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string>;
+concept HoldsObject = requires(const T& held) { Ref<Object>(held.ref()); };
+/// What may stand for a first option: `Dense(64)`, `Adam(1e-3)`, `Activation("relu")`,
+/// `Bidirectional(LSTM(8))`.
+template <class T>
+concept FirstOption =
+    std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string> || HoldsObject<T>;
 template <FirstOption T>
 Config as_config(const T& value) {
   if constexpr (std::is_same_v<T, bool>)
@@ -139,6 +144,8 @@ Config as_config(const T& value) {
     return static_cast<int64_t>(value);
   else if constexpr (std::is_arithmetic_v<T>)
     return static_cast<double>(value);
+  else if constexpr (HoldsObject<T>)
+    return Config(Ref<Object>(value.ref()));
   else
     return Config(std::string(value));
 }
@@ -354,6 +361,12 @@ struct OptionType<std::vector<T>> {
   }
 };
 
+/// Stands before the first two options where both take numbers and the first one several:
+/// `MaxPooling2D({2, 3})` would be the first numbers of both, and does not compile.
+struct ByName {
+  explicit ByName() = default;
+};
+
 /// One size for all axes, or one for each: `{.kernel_size = 3}`, `{.strides = {2, 1}}`.
 struct HOLDFAST_API Sides {
   Sides() = default;
@@ -384,9 +397,17 @@ template <class F>
 struct Choice {
   Choice() = default;
   Choice(std::nullptr_t) {}
-  Choice(const char* name) : Choice(Config(name)) {}
-  Choice(const std::string& name) : Choice(Config(name)) {}
-  Choice(const Config& config) { set(config, F::kFolder); }
+  [[gnu::always_inline]] Choice(const char* name,
+                                const std::source_location& at = std::source_location::current())
+      : Choice(Config(name), at) {}
+  [[gnu::always_inline]] Choice(const std::string& name,
+                                const std::source_location& at = std::source_location::current())
+      : Choice(Config(name), at) {}
+  [[gnu::always_inline]] Choice(const Config& config,
+                                const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    set(config, F::kFolder);
+  }
   template <class G>
     requires std::is_convertible_v<G*, F*>
   Choice(Ref<G> object) : function(std::move(object)) {}

@@ -89,8 +89,14 @@ template <>
 struct HOLDFAST_API Choice<Constraint> {
   Choice() = default;
   Choice(std::nullptr_t) {}
-  Choice(const char* name) { set(Config(name), "a constraint"); }
-  Choice(const std::string& name) { set(Config(name), "a constraint"); }
+  [[gnu::always_inline]] Choice(const char* name,
+                                const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    set(Config(name), "a constraint");
+  }
+  [[gnu::always_inline]] Choice(const std::string& name,
+                                const std::source_location& at = std::source_location::current())
+      : Choice(name.c_str(), at) {}
   Choice(Ref<Constraint> object) : function(std::move(object)) {}
   explicit operator bool() const { return static_cast<bool>(function); }
   operator Ref<Constraint>() const { return function; }

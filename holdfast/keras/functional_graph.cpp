@@ -1,6 +1,7 @@
 // What a functional model computes: which calls, in which order, from which Inputs.
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 

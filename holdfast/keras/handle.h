@@ -13,16 +13,29 @@ template <std::derived_from<Layer> L>
 class Handle {
  public:
   /// A new layer: `layers::Dense({.units = 64})`.
-  explicit Handle(const typename L::Options& options = {}) : layer_(make_ref<L>()) {
+  [[gnu::always_inline]] explicit Handle(
+      const typename L::Options& options = {},
+      const std::source_location& at = std::source_location::current())
+      : layer_((mark_caller(at), make_ref<L>())) {
     configure(options);
   }
   /// The same with the first option in front, as Python has it: `layers::Dense(64, {.activation =
-  /// "relu"})`.
+  /// "relu"})`. (Not the first two: GCC would take options in braces for them.)
   template <detail::FirstOption T>
-  explicit Handle(const T& first, typename L::Options options = {}) : layer_(make_ref<L>()) {
+  [[gnu::always_inline]] explicit Handle(
+      const T& first, typename L::Options options = {},
+      const std::source_location& at = std::source_location::current())
+      : layer_((mark_caller(at), make_ref<L>())) {
     set_first_option(layer_->definition(), &options, detail::as_config(first));
     configure(options);
   }
+  /// Code in front: `layers::Lambda([](Tensor x) { return x * 2; })`.
+  template <class F>
+    requires(std::is_class_v<F> && !detail::FirstOption<F> &&
+             !std::is_same_v<F, typename L::Options> && requires(F f) { (typename L::Options{f}); })
+  [[gnu::always_inline]] explicit Handle(
+      F code, const std::source_location& at = std::source_location::current())
+      : Handle(typename L::Options{std::move(code)}, at) {}
   /// One that is there already.
   explicit Handle(Ref<L> layer) : layer_(std::move(layer)) { named(); }
   /// A handle of a derived class is one of its base's: the layer stays what it is.
@@ -41,6 +54,12 @@ class Handle {
       const std::source_location& at = std::source_location::current()) const {
     return (*layer_)(Nested::list_of(inputs), options, at).tensor();
   }
+  /// Of numbers: `dense({{1, 2}})`.
+  [[gnu::always_inline]] Tensor operator()(
+      std::initializer_list<Braced> inputs, const CallOptions& options = {},
+      const std::source_location& at = std::source_location::current()) const {
+    return (*layer_)(In(inputs, at).tensor(), options, at);
+  }
   [[gnu::always_inline]] Nested operator()(
       const Nested& inputs, const CallOptions& options = {},
       const std::source_location& at = std::source_location::current()) const {
@@ -57,6 +76,15 @@ class Handle {
   std::vector<Variable> non_trainable_variables() const {
     return layer_->non_trainable_variables();
   }
+  /// All weights, their values, and how many numbers they hold.
+  std::vector<Variable> weights() const { return layer_->variables(); }
+  std::vector<Tensor> get_weights() const { return layer_->get_weights(); }
+  void set_weights(const std::vector<Tensor>& values,
+                   const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    layer_->set_weights(values);
+  }
+  int64_t count_params() const { return layer_->count_params(); }
   /// The layer as a module, for a `Module` that holds it.
   operator Module() const { return Module(Ref<ModuleObject>(layer_)); }
   template <class D>

@@ -16,15 +16,28 @@ template <class T>
 class Held {
  public:
   /// A new one: `losses::Huber({.delta = 2})`.
-  explicit Held(const typename T::Options& options = {}) : object_(make_ref<T>()) {
+  [[gnu::always_inline]] explicit Held(
+      const typename T::Options& options = {},
+      const std::source_location& at = std::source_location::current())
+      : object_((mark_caller(at), make_ref<T>())) {
     object_->configure(options);
   }
   /// The same with the first option in front, as Python has it: `optimizers::Adam(1e-3)`.
   template <detail::FirstOption F>
-  explicit Held(const F& first, typename T::Options options = {}) : object_(make_ref<T>()) {
+  [[gnu::always_inline]] explicit Held(
+      const F& first, typename T::Options options = {},
+      const std::source_location& at = std::source_location::current())
+      : object_((mark_caller(at), make_ref<T>())) {
     set_first_option(object_->definition(), &options, detail::as_config(first));
     object_->configure(options);
   }
+  /// Code in front: `callbacks::LearningRateScheduler([](int64_t epoch, double rate) { ... })`.
+  template <class F>
+    requires(std::is_class_v<F> && !detail::FirstOption<F> &&
+             !std::is_same_v<F, typename T::Options> && requires(F f) { (typename T::Options{f}); })
+  [[gnu::always_inline]] explicit Held(
+      F code, const std::source_location& at = std::source_location::current())
+      : Held(typename T::Options{std::move(code)}, at) {}
   /// One that is there already.
   explicit Held(Ref<T> object) : object_(std::move(object)) {
     if (!object_) fail(Code::E1104, "a handle is made without an object");
@@ -60,6 +73,14 @@ class Held {
   {
     object_->update_state(y_true.tensor(), y_pred ? y_pred->tensor() : Tensor(),
                           sample_weight ? sample_weight->tensor() : Tensor());
+  }
+  /// Takes a batch in, and says what all say together.
+  OneOrMore operator()(const In& y_true, const MaybeIn& y_pred = {},
+                       const MaybeIn& sample_weight = {}) const
+    requires requires(T& t) { t.reset_state(); }
+  {
+    update_state(y_true, y_pred, sample_weight);
+    return result();
   }
   /// What all batches say together.
   OneOrMore result() const

@@ -13,6 +13,11 @@ struct ConstantOptions {
   Config value = 0.0;  // a number, or a list that is broadcast to the weight's shape
 };
 HOLDFAST_API Ref<Initializer> Constant(const ConstantOptions& = {});
+template <class T>
+  requires std::is_arithmetic_v<T>
+Ref<Initializer> Constant(T value) {
+  return Constant({.value = static_cast<double>(value)});
+}
 HOLDFAST_API Ref<Initializer> Zeros();
 HOLDFAST_API Ref<Initializer> Ones();
 

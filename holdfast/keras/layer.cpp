@@ -1,6 +1,7 @@
 #include "holdfast/keras/layer.h"
 
 #include <map>
+#include <mutex>
 #include <unordered_set>
 
 #include "holdfast/base/diagnostic.h"
@@ -196,6 +197,17 @@ std::vector<Shape> Layer::shapes_to_build(const Nested& inputs, const CallOption
   for (const Tensor& t : inputs.leaves()) out.push_back(t.shape());
   return out;
 }
+
+Layer::Layer(const LayerOptions& o) { set_options(o); }
+
+void Layer::configured() { set_options(LayerOptions(common_)); }
+
+void Layer::set_built_for(std::vector<Shape> inputs) {
+  built_for_ = std::move(inputs);
+  built_ = true;
+}
+
+void Layer::build_once(const Shape& inputs) { build_once(std::vector<Shape>{inputs}); }
 
 void Layer::build_once(const std::vector<Shape>& inputs) {
   if (built_) return;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <optional>
 
 #include "holdfast/exec/module.h"
@@ -62,12 +61,12 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   static ClassDef& def();
 
   Layer() = default;
-  explicit Layer(const LayerOptions& o) { set_options(o); }
+  explicit Layer(const LayerOptions& o);
   ~Layer() override;
   const ClassDef& definition() const override { return def(); }
   const ObjectClass& object_class() const override { return definition().kind; }
   void* option_place() override { return &common_; }
-  void configured() override { set_options(LayerOptions(common_)); }
+  void configured() override;
   std::string text() const override;
   void visit(Visitor&) const override;
   void clear() override;
@@ -90,7 +89,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   void build_inner(Layer& inner, const std::vector<Shape>& inputs);
   /// Makes the weights for inputs of these shapes, once; a second call does nothing.
   void build_once(const std::vector<Shape>& inputs);
-  void build_once(const Shape& inputs) { build_once(std::vector<Shape>{inputs}); }
+  void build_once(const Shape& inputs);
 
   /// The shapes that a call builds the layer for: those of the inputs, unless a class needs more.
   virtual std::vector<Shape> shapes_to_build(const Nested& inputs, const CallOptions&) const;
@@ -145,10 +144,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   void set_built(bool built) { built_ = built; }
   /// The shapes of inputs that `build` made the weights for last; none where it did not.
   const std::optional<std::vector<Shape>>& built_for() const { return built_for_; }
-  void set_built_for(std::vector<Shape> inputs) {
-    built_for_ = std::move(inputs);
-    built_ = true;
-  }
+  void set_built_for(std::vector<Shape> inputs);
   bool trainable() const { return common_.trainable; }
   /// For all that is inside as well.
   virtual void set_trainable(bool trainable);
@@ -184,7 +180,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   friend class LossesKept;
   void called_by(LayerCall* call, bool begins);
 
-  std::recursive_mutex building_;
+  RecursiveMutex building_;
   std::atomic<bool> built_ = false;
   std::optional<std::vector<Shape>> built_for_;
   bool named_ = false;
@@ -192,7 +188,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   std::vector<std::pair<Variable, Ref<Regularizer>>> regularized_;
   std::vector<VariableState*> not_cast_;
   SharedList<Tensor> added_losses_;
-  mutable std::mutex calls_mutex_;
+  mutable Mutex calls_mutex_;
   std::vector<LayerCall*> calls_;
   Where called_eagerly_ = nullptr;
 };

@@ -2,7 +2,6 @@
 // each of them from step to step.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -212,7 +211,7 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
 
   OptimizerOptions common_;
   bool named_ = false, begun_ = false, built_ = false;
-  std::recursive_mutex building_;
+  RecursiveMutex building_;
   Variable counter_, rate_;
   std::vector<Variable> trained_, averages_, accumulated_;
   struct Tables;  // where each variable stands, and patterns of names: large to read

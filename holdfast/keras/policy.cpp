@@ -20,7 +20,7 @@ Global& global() {
 
 Policy::Policy(DType both) : name(holdfast::name(both)), compute(both), variable(both) {}
 
-Policy::Policy(const std::string& wanted) : name(wanted) {
+Policy::Policy(Named, const std::string& wanted) : name(wanted) {
   if (wanted == "mixed_bfloat16" || wanted == "mixed_float16") {
     compute = wanted == "mixed_bfloat16" ? bfloat16 : float16;
     variable = float32;

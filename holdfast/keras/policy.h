@@ -11,12 +11,20 @@ namespace holdfast::keras {
 struct HOLDFAST_API Policy {
   Policy();  // the one in force
   Policy(DType both);
-  Policy(const char* called) : Policy(std::string(called)) {}
-  Policy(const std::string& called);
+  [[gnu::always_inline]] Policy(const char* called,
+                                const std::source_location& at = std::source_location::current())
+      : Policy((mark_caller(at), Named()), called) {}
+  [[gnu::always_inline]] Policy(const std::string& called,
+                                const std::source_location& at = std::source_location::current())
+      : Policy((mark_caller(at), Named()), called) {}
   bool operator==(const Policy&) const = default;
 
   std::string name;
   DType compute, variable;
+
+ private:
+  struct Named {};
+  Policy(Named, const std::string& called);
 };
 /// What layers are given that say none.
 HOLDFAST_API Policy global_policy();

@@ -1,6 +1,7 @@
 #include "holdfast/keras/seed_generator.h"
 
 #include <limits>
+#include <mutex>
 
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/layer.h"
@@ -49,7 +50,8 @@ std::vector<Variable> seed_states(const Layer& layer) {
 SeedGenerator* DrawsSeeds::seeds() const {
   Start start = seed_start();
   if (!start.draws) return nullptr;
-  std::call_once(once_, [&] { seeds_.emplace(start.seed); });
+  std::lock_guard lock(making_);
+  if (!seeds_) seeds_.emplace(start.seed);
   return &*seeds_;
 }
 

@@ -1,10 +1,10 @@
 // Seeds for layers that draw random numbers: a stream of its own for each of them.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "holdfast/base/mutex.h"
 #include "holdfast/op/variable.h"
 
 namespace holdfast::keras {
@@ -23,7 +23,7 @@ class HOLDFAST_API SeedGenerator {
 
  private:
   std::optional<int64_t> seed_;
-  std::mutex mutex_;
+  Mutex mutex_;
   Variable state_;  // made when it is wanted first
 };
 
@@ -45,7 +45,7 @@ class HOLDFAST_API DrawsSeeds {
   Tensor next_seed() const { return seeds()->next(); }
 
  private:
-  mutable std::once_flag once_;
+  mutable Mutex making_;
   mutable std::optional<SeedGenerator> seeds_;
 };
 

@@ -59,7 +59,7 @@ class HOLDFAST_API Sequential : public ModelHandle<SequentialLayer> {
   Sequential() : Sequential(std::vector<AnyLayer>()) {}
   Sequential(std::initializer_list<SequentialPart> parts, const LayerOptions& o = {},
              const std::source_location& at = std::source_location::current())
-      : ModelHandle((mark_caller(at), o)) {
+      : ModelHandle(o, at) {
     for (const SequentialPart& part : parts) add_part(part);
   }
   explicit Sequential(const std::vector<AnyLayer>& layers, const LayerOptions& o = {});

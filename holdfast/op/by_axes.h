@@ -9,6 +9,10 @@ namespace holdfast {
 template <class A>
 concept AxesLike = std::is_convertible_v<const A&, Axes> && !std::is_same_v<A, bool>;
 
+/// One axis without its name.
+template <class T>
+concept AxisNumber = std::integral<T> && !std::is_same_v<T, bool>;
+
 // `reduce_sum(x, {0, 1})`, `cumsum(x, -1)`: axes without their name. Only braces with several
 // numbers in them need a form of their own: `{0}` is the options' first field. Our own code names
 // its options, and registers functions by their address, which overloads would make ambiguous.
@@ -18,8 +22,7 @@ concept AxesLike = std::is_convertible_v<const A&, Axes> && !std::is_same_v<A, b
 #define HOLDFAST_FOLD_OVERLOADS(fn, Options)
 #else
 #define HOLDFAST_AXIS_OVERLOAD(fn, First, Options)                              \
-  template <std::integral T>                                                    \
-    requires(!std::is_same_v<T, bool>)                                          \
+  template <AxisNumber T>                                                       \
   Tensor fn(const First& x, T axis,                                             \
             const std::source_location& at = std::source_location::current()) { \
     Options options{.axis = static_cast<int64_t>(axis)};                        \
@@ -27,8 +30,8 @@ concept AxesLike = std::is_convertible_v<const A&, Axes> && !std::is_same_v<A, b
     return fn(x, options);                                                      \
   }
 #define HOLDFAST_AXES_OVERLOADS(fn, Options, field)                             \
-  template <std::integral T, size_t N>                                          \
-    requires(N > 1 && !std::is_same_v<T, bool>)                                 \
+  template <AxisNumber T, size_t N>                                             \
+    requires(N > 1)                                                             \
   Tensor fn(const In& x, const T(&field)[N],                                    \
             const std::source_location& at = std::source_location::current()) { \
     return fn(x, std::vector<T>(field, field + N), at);                         \
@@ -49,8 +52,8 @@ concept AxesLike = std::is_convertible_v<const A&, Axes> && !std::is_same_v<A, b
     mark_site(at);                                                              \
     return fn(x, options);                                                      \
   }                                                                             \
-  template <std::integral T, size_t N>                                          \
-    requires(N > 1 && !std::is_same_v<T, bool>)                                 \
+  template <AxisNumber T, size_t N>                                             \
+    requires(N > 1)                                                             \
   Tensor fn(const In& x, const T(&axis)[N], bool keepdims = false,              \
             const std::source_location& at = std::source_location::current()) { \
     return fn(x, std::vector<T>(axis, axis + N), keepdims, at);                 \

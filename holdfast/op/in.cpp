@@ -67,7 +67,7 @@ Tensor In::tensor(DType hint) const {
   return number_as(hint == DType::kInvalid ? own_dtype() : hint);
 }
 
-// Rows are all of one length, and the deepest hold the numbers.
+// Rows are all of one length, and the deepest hold the numbers or texts.
 void In::take(std::initializer_list<Braced> numbers) {
   using Item = Braced::Kind;
   Dims shape;
@@ -89,6 +89,8 @@ void In::take(std::initializer_list<Braced> numbers) {
       }
       if (depth + 1 != shape.size())
         fail(Code::E1102, "a number in braces stands where a row stood before");
+      if (!leaves.empty() && (item.kind_ == Item::kText) != (kind == Item::kText))
+        fail(Code::E1101, "texts and numbers stand in the same braces");
       if (item.beyond_int64_)
         fail(Code::E1103,
              cat("the number ", static_cast<uint64_t>(item.int_),
@@ -99,6 +101,13 @@ void In::take(std::initializer_list<Braced> numbers) {
     }
   };
   walk(walk, numbers, 0);
+  if (kind == Item::kText) {
+    tensor_ = empty(DType::kString, Shape(shape), cpu());
+    tensor_.rep()->op = "Const";
+    for (size_t i = 0; i < leaves.size(); ++i)
+      tensor_.mutable_raw<std::string>()[i] = leaves[i]->text_;
+    return;
+  }
   const bool floats = kind == Item::kFloat || leaves.empty();
   weak_ = floats ? Weak::kFloat : kind == Item::kInt ? Weak::kInt : Weak::kBool;
   tensor_ = empty(floats               ? float64
@@ -114,6 +123,14 @@ void In::take(std::initializer_list<Braced> numbers) {
     else
       tensor_.mutable_raw<bool>()[i] = leaves[i]->int_ != 0;
   }
+}
+
+void detail::refuse_null_text() { fail(Code::E1104, "a text is a null pointer"); }
+
+void In::take(std::string_view text) {
+  tensor_ = empty(DType::kString, Shape{}, cpu());
+  tensor_.rep()->op = "Const";
+  *tensor_.mutable_raw<std::string>() = text;
 }
 
 Tensor In::listed(DType d) const {

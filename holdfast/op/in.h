@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <optional>
 #include <source_location>
+#include <string_view>
 #include <vector>
 
 #include "holdfast/tensor/tensor.h"
@@ -23,8 +24,23 @@ concept ReadsAsTensor = requires(const T& x) {
   { x.tensor() } -> std::same_as<Tensor>;
 } && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
 
-/// A number in braces, or a row of them: what `gather(x, {0, 2})` and `gather_nd(x, {{0}, {1}})`
-/// are written with. It lives as long as the call.
+/// A text of C++: a literal, a std::string, a std::string_view.
+template <class T>
+concept TextLike =
+    std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, std::nullptr_t>;
+
+namespace detail {
+[[noreturn]] HOLDFAST_API void refuse_null_text();
+template <TextLike T>
+std::string_view text_of(const T& text) {
+  if constexpr (std::is_pointer_v<T>)
+    if (!text) refuse_null_text();
+  return text;
+}
+}  // namespace detail
+
+/// A number or a text in braces, or a row of them: what `gather(x, {0, 2})`, `gather_nd(x, {{0},
+/// {1}})` and `strings::length({"a", "bc"})` are written with. It lives as long as the call.
 class Braced {
  public:
   template <class T>
@@ -39,20 +55,23 @@ class Braced {
       if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) beyond_int64_ = v > T(INT64_MAX);
     }
   }
+  template <TextLike T>
+  Braced(const T& text) : text_(detail::text_of(text)), kind_(Kind::kText) {}
   Braced(std::initializer_list<Braced> row) : row_(row), kind_(Kind::kRow) {}
 
  private:
   friend class In;
-  enum class Kind : uint8_t { kBool, kInt, kFloat, kRow };
+  enum class Kind : uint8_t { kBool, kInt, kFloat, kText, kRow };
   std::initializer_list<Braced> row_;
+  std::string_view text_;
   double number_ = 0;
   int64_t int_ = 0;
   Kind kind_;
   bool beyond_int64_ = false;
 };
 
-/// A tensor, a variable or what else is read as one, or a number (or numbers in braces) that takes
-/// the dtype of the operand beside it.
+/// A tensor, a variable or what else is read as one, a text, a vector or array of numbers, or a
+/// number (or numbers in braces) that takes the dtype of the operand beside it.
 ///
 /// Made at the call, it also notes the caller's line: that is where a result's birth comes from. It
 /// is a parameter: made from a tensor that has a name it sees that tensor without counting it,
@@ -94,6 +113,23 @@ class HOLDFAST_API In {
     mark_caller(at);
     take(numbers);
   }
+  template <TextLike T>
+  [[gnu::always_inline]] In(const T& text,
+                            const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    take(detail::text_of(text));
+  }
+  /// A copy of the elements, of their own type.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  [[gnu::always_inline]] In(const std::vector<T>& values,
+                            const std::source_location& at = std::source_location::current())
+      : tensor_(Tensor::of(values, at)) {}
+  template <class T, size_t N>
+    requires std::is_arithmetic_v<T>
+  [[gnu::always_inline]] In(const std::array<T, N>& values,
+                            const std::source_location& at = std::source_location::current())
+      : tensor_(Tensor::of(values, Shape{N}, at)) {}
   // A copy owns what it refers to, even if the original only saw it.
   In(const In& o)
       : tensor_(o.held()),
@@ -144,6 +180,7 @@ class HOLDFAST_API In {
   }
   enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
   void take(std::initializer_list<Braced>);
+  void take(std::string_view text);
   /// The numbers in braces, each as `d`.
   Tensor listed(DType d) const;
   /// Whether a number fits into a dtype of its own kind.

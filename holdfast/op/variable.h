@@ -29,7 +29,9 @@ class HOLDFAST_API Variable {
     make(initial, options);
   }
 
-  explicit Variable(Ref<VariableState> state) : state_(std::move(state)) {}
+  // A template, so that `Variable(0)` is a number and no null pointer.
+  template <std::same_as<VariableState> S>
+  explicit Variable(Ref<S> state) : state_(std::move(state)) {}
 
   /// Whether it refers to anything: one that was only declared does not.
   bool defined() const { return state_ || handle_.defined(); }

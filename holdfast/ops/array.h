@@ -124,6 +124,13 @@ struct SplitOptions {
 /// Pieces along `axis`: so many equal ones, or of the given sizes (one may be -1).
 HOLDFAST_API Tensors split(const In& value, const Sizes& num_or_size_splits,
                            const SplitOptions& = {});
+#ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
+/// The same with the axis alone: `split(x, 2, 1)`.
+template <AxisNumber T>
+Tensors split(const In& value, const Sizes& num_or_size_splits, T axis) {
+  return split(value, num_or_size_splits, SplitOptions{.axis = axis});
+}
+#endif
 
 // -- rearranging
 
@@ -141,6 +148,13 @@ struct RepeatOptions {
 };
 /// Each element (or slice along `axis`) repeated.
 HOLDFAST_API Tensor repeat(const In& input, const Sizes& repeats, const RepeatOptions& = {});
+#ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
+/// The same with the axis alone: `repeat(x, {1, 2}, 0)`.
+template <AxisNumber T>
+Tensor repeat(const In& input, const Sizes& repeats, T axis) {
+  return repeat(input, repeats, RepeatOptions{.axis = static_cast<int64_t>(axis)});
+}
+#endif
 /// Backwards along the axes.
 HOLDFAST_API Tensor reverse(const In& tensor, const Sizes& axis);
 struct ReverseSequenceOptions {

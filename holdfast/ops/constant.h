@@ -45,6 +45,8 @@ struct ConstantType<std::string_view> {
 HOLDFAST_API Tensor make_constant(DType from, const void* values, size_t count, Shape shape,
                                   DType to);
 
+HOLDFAST_API Tensor text_constant(const char* value, DType to);
+
 /// Where values come from: a program's own numbers, or something with an element type.
 enum class Values : uint8_t { kLiteral, kTyped };
 
@@ -132,8 +134,8 @@ Tensor constant(const T& value, DType dtype = DType::kInvalid,
 }
 inline Tensor constant(const char* value, DType dtype = DType::kInvalid,
                        const std::source_location& at = std::source_location::current()) {
-  return detail::constant_of<detail::Values::kLiteral>(std::vector<std::string>{value}, Shape{},
-                                                       dtype, at);
+  mark_caller(at);
+  return detail::text_constant(value, dtype);
 }
 
 /// A copy of the elements, of their own type unless `dtype` says otherwise. Rows may be vectors or

@@ -27,10 +27,11 @@ inline constexpr NewAxis newaxis{};
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis{};
 
-/// One end of a slice: a number, a scalar integer tensor, or `std::nullopt` for the end of the
-/// axis.
+/// One end of a slice: a number, a scalar integer tensor, or `std::nullopt` or `{}` for the end of
+/// the axis.
 class SliceBound {
  public:
+  SliceBound() = default;
   SliceBound(std::nullopt_t) {}
   template <std::integral T>
     requires(!std::is_same_v<T, bool>)
@@ -96,6 +97,9 @@ class HOLDFAST_API VariablePart {
   Tensor tensor() const;
   operator Tensor() const { return tensor(); }
   const VariablePart& operator=(const In& value) const;
+  const VariablePart& assign(const In& value) const { return *this = value; }
+  const VariablePart& assign_add(const In& delta) const { return *this += delta; }
+  const VariablePart& assign_sub(const In& delta) const { return *this -= delta; }
   VariablePart& operator=(const VariablePart& value);
   const VariablePart& operator+=(const In& x) const;
   const VariablePart& operator-=(const In& x) const;

@@ -24,6 +24,13 @@ struct MatMulOptions {
 HOLDFAST_API Tensor matmul(const In& a, const In& b, const MatMulOptions& = {});
 /// Sum of products over the labels that `equation` leaves out: `einsum("ij,jk->ik", {a, b})`.
 HOLDFAST_API Tensor einsum(const std::string& equation, const Ins& inputs);
+#ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
+/// The same without braces: `einsum("ij,jk->ik", a, b)`.
+template <std::convertible_to<KeptIn>... More>
+Tensor einsum(const std::string& equation, const In& first, const More&... more) {
+  return einsum(equation, Ins{first, more...});
+}
+#endif
 /// Sum of products over axes of both: the last `axes` of `a` and the first of `b`, or two lists of
 /// axes.
 HOLDFAST_API Tensor tensordot(const In& a, const In& b, const In& axes);

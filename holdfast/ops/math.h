@@ -273,9 +273,13 @@ class Operand : public In {
       : In(x, at) {}
   Operand(const In& x) : In(x) {}
 };
-/// A bare number as an operand.
+/// A bare number, or a text, as an operand.
 class Number : public In {
  public:
+  template <TextLike T>
+  [[gnu::always_inline]] Number(const T& text,
+                                const std::source_location& at = std::source_location::current())
+      : In(text, at) {}
   template <class T>
     requires std::is_arithmetic_v<T>
   [[gnu::always_inline]] Number(T v,

@@ -31,6 +31,13 @@ struct TopKOptions {
 };
 /// Values and positions of the k largest along the last axis, the first of equals first.
 HOLDFAST_API std::tuple<Tensor, Tensor> top_k(const In& input, const TopKOptions& = {});
+#ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
+/// The same with `k` alone: `auto [values, places] = top_k(x, 3)`.
+template <AxisNumber T>
+std::tuple<Tensor, Tensor> top_k(const In& input, T k) {
+  return top_k(input, TopKOptions{.k = k});
+}
+#endif
 /// Whether the target's prediction is among the k largest of its row; never where it is not finite.
 HOLDFAST_API Tensor in_top_k(const In& targets, const In& predictions, const Sizes& k);
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <string>
 
+#include "holdfast/base/mutex.h"
 #include "holdfast/base/refcount.h"
 #include "holdfast/tensor/tensor.h"
 
@@ -37,7 +37,7 @@ class HOLDFAST_API Scope final : public RefCounted {
   Interpreter* interpreter = nullptr;  // who writes into it; null once closed
   bool open() const { return interpreter != nullptr; }
   /// Held by whoever opens it again to write its gradient, and with it all of what it is part of.
-  std::recursive_mutex& reopening() {
+  RecursiveMutex& reopening() {
     Scope* outermost = this;
     while (outermost->parent) outermost = outermost->parent.get();
     return outermost->reopening_;
@@ -50,7 +50,7 @@ class HOLDFAST_API Scope final : public RefCounted {
   }
 
  private:
-  std::recursive_mutex reopening_;
+  RecursiveMutex reopening_;
 };
 
 /// What a symbolic tensor is beyond its dtype and shape.

@@ -1,9 +1,9 @@
 // What a Variable is underneath: a place that holds the current value.
 #pragma once
 
-#include <mutex>
 #include <string>
 
+#include "holdfast/base/mutex.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/tensor/resource.h"
 
@@ -65,7 +65,7 @@ class HOLDFAST_API VariableState final : public Resource {
   Ref<Constraint> constraint;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Tensor value_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "holdfast/holdfast.h"
 #include "holdfast/keras/functional.h"
 

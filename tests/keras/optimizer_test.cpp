@@ -1,5 +1,7 @@
 #include "holdfast/keras/optimizer.h"
 
+#include <cmath>
+
 #include "holdfast/keras/optimizers.h"
 #include "tests/keras/figures.h"
 #include "tests/refused.h"

@@ -1,6 +1,7 @@
 #include "holdfast/device/cpu/account.h"
 
 #include <algorithm>
+#include <mutex>
 #include <new>
 #include <utility>
 

@@ -1,4 +1,5 @@
 // BMP without compression: 8, 24 or 32 bits a pixel, rows from below unless the height is negative.
+#include <cmath>
 #include <cstdlib>
 
 #include "holdfast/base/text.h"

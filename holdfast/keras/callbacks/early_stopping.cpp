@@ -6,6 +6,20 @@
 
 namespace holdfast::keras {
 
+void Monitor::set(const std::string& name, const std::string& mode, double min_delta,
+                  const std::string& callback) {
+  if (mode != "auto" && mode != "min" && mode != "max")
+    unknown_identifier(cat("`mode` of ", callback), mode, {"auto", "max", "min"});
+  bool large = false;
+  for (const char* part : {"acc", "auc", "precision", "recall", "f1", "fbeta", "iou", "r2_score",
+                           "correlation", "similarity", "sensitivity", "specificity"})
+    large = large || name.find(part) != std::string::npos;
+  name_ = name;
+  rises_ = mode == "max" || (mode == "auto" && large);
+  least_ = std::fabs(min_delta);
+  forget();
+}
+
 const double* monitored(const Logs& logs, const std::string& name, const std::string& callback,
                         bool& warned) {
   const double* found = logs.find(name);

@@ -42,10 +42,11 @@ void say(int64_t epoch, const std::string& what) {
 
 const ClassDef& ModelCheckpointCallback::definition() const { return checkpoint; }
 
-SaveFrequency::SaveFrequency(const std::string& when) {
+int64_t SaveFrequency::batches_of(const std::string& when) {
   if (when != "epoch")
     fail(Code::E1104,
          cat("`save_freq` is \"", when, "\", expected \"epoch\" or a number of batches"));
+  return 0;
 }
 
 Config OptionType<SaveFrequency>::get(const SaveFrequency& v) {

@@ -1,7 +1,6 @@
 // What callbacks that watch a number of each epoch have in common.
 #pragma once
 
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -10,22 +9,11 @@
 namespace holdfast::keras {
 
 /// A number that is to become small, or large.
-class Monitor {
+class HOLDFAST_API Monitor {
  public:
   /// `mode` is "min", "max" or "auto": then the name tells.
   void set(const std::string& name, const std::string& mode, double min_delta,
-           const std::string& callback) {
-    if (mode != "auto" && mode != "min" && mode != "max")
-      unknown_identifier(cat("`mode` of ", callback), mode, {"auto", "max", "min"});
-    bool large = false;
-    for (const char* part : {"acc", "auc", "precision", "recall", "f1", "fbeta", "iou", "r2_score",
-                             "correlation", "similarity", "sensitivity", "specificity"})
-      large = large || name.find(part) != std::string::npos;
-    name_ = name;
-    rises_ = mode == "max" || (mode == "auto" && large);
-    least_ = std::fabs(min_delta);
-    forget();
-  }
+           const std::string& callback);
   void forget() {
     best_ =
         rises_ ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();

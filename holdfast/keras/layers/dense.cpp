@@ -31,6 +31,7 @@ ClassDef& declared =
 
 }  // namespace
 
+DenseLayer::DenseLayer(const DenseOptions& o) { configure(o); }
 const ClassDef& DenseLayer::definition() const { return declared; }
 
 void DenseLayer::check() {

@@ -22,7 +22,7 @@ struct DenseOptions {
 class HOLDFAST_API DenseLayer : public Declares<DenseOptions> {
  public:
   DenseLayer() = default;
-  explicit DenseLayer(const DenseOptions& o) { configure(o); }
+  explicit DenseLayer(const DenseOptions& o);
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;

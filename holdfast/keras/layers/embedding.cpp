@@ -38,6 +38,7 @@ void refuse_ids(const Layer& layer, int64_t rows, const Tensor& ids, const Error
 
 }  // namespace
 
+EmbeddingLayer::EmbeddingLayer(const EmbeddingOptions& o) { configure(o); }
 const ClassDef& EmbeddingLayer::definition() const { return declared; }
 
 void EmbeddingLayer::check() {

@@ -21,7 +21,7 @@ struct EmbeddingOptions {
 class HOLDFAST_API EmbeddingLayer : public Declares<EmbeddingOptions> {
  public:
   EmbeddingLayer() = default;
-  explicit EmbeddingLayer(const EmbeddingOptions& o) { configure(o); }
+  explicit EmbeddingLayer(const EmbeddingOptions& o);
   const ClassDef& definition() const override;
   bool supports_masking() const override { return options_.mask_zero; }
   void build(const Shape& inputs) override;

@@ -78,6 +78,12 @@ Tensor make_constant(DType from, const void* values, size_t count, Shape shape, 
   return on_asked_device(t);
 }
 
+Tensor text_constant(const char* value, DType to) {
+  if (!value) fail(Code::E1104, "constant: a text is a null pointer");
+  const std::string text = value;
+  return make_constant(DType::kString, &text, 1, Shape{}, to);
+}
+
 void ragged_constant(int64_t got, int64_t expected, int depth) {
   fail(Code::E1102,
        cat("constant: a list at depth ", depth, " has ", got, " values, the one before it ",

@@ -1,5 +1,6 @@
 // LU and QR factorisations.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "holdfast/op/deferred.h"

@@ -1,5 +1,6 @@
 // Functions of matrices: exponential, square root, logarithm.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "holdfast/op/deferred.h"

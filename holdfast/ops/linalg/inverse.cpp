@@ -1,5 +1,6 @@
 // Inverse and determinants, from the LU factorisation.
 #include <algorithm>
+#include <cmath>
 
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"

@@ -1,5 +1,6 @@
 // Linear systems: general, triangular, from a Cholesky factor; and the Cholesky factor itself.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "holdfast/base/text.h"

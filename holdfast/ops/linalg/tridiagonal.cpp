@@ -1,6 +1,7 @@
 // Matrices that are zero but on the diagonal and its two neighbours, stored as three rows: above
 // the diagonal (whose last element counts for nothing), the diagonal, and below (its first).
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "holdfast/ops/random/seeds.h"
 
 #include <algorithm>
+#include <mutex>
 #include <random>
 
 namespace holdfast::random {

@@ -1,6 +1,7 @@
 // Arguments that make no sense, for every class of Keras and all that programs call on models:
 // what is refused is refused with an Error, and nothing crashes. HOLDFAST_FUZZ_CALLS sets how often
 // each class is made, HOLDFAST_FUZZ_SEED from what.
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <random>

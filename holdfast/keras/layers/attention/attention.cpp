@@ -91,7 +91,9 @@ Nested AttentionBase::compute_mask(const Nested&, const Nested& mask) {
   return mask[0];
 }
 
+AttentionLayer::AttentionLayer(const AttentionOptions& o) { configure(o); }
 const ClassDef& AttentionLayer::class_def() { return make_class(); }
+AdditiveAttentionLayer::AdditiveAttentionLayer(const AdditiveAttentionOptions& o) { configure(o); }
 const ClassDef& AdditiveAttentionLayer::definition() const { return additive_class; }
 
 void AttentionLayer::check() {

@@ -38,7 +38,7 @@ class HOLDFAST_API AttentionBase : public Layer, public DrawsSeeds {
 class HOLDFAST_API AttentionLayer : public Declares<AttentionOptions, AttentionBase> {
  public:
   AttentionLayer() = default;
-  explicit AttentionLayer(const AttentionOptions& o) { configure(o); }
+  explicit AttentionLayer(const AttentionOptions& o);
   static const ClassDef& class_def();
   const ClassDef& definition() const override { return class_def(); }
 
@@ -66,7 +66,7 @@ class HOLDFAST_API AdditiveAttentionLayer
     : public Declares<AdditiveAttentionOptions, AttentionBase> {
  public:
   AdditiveAttentionLayer() = default;
-  explicit AdditiveAttentionLayer(const AdditiveAttentionOptions& o) { configure(o); }
+  explicit AdditiveAttentionLayer(const AdditiveAttentionOptions& o);
   const ClassDef& definition() const override;
 
  protected:

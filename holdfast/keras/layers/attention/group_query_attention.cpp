@@ -30,6 +30,9 @@ ClassDef& declared =
 
 }  // namespace
 
+GroupQueryAttentionLayer::GroupQueryAttentionLayer(const GroupQueryAttentionOptions& o) {
+  configure(o);
+}
 const ClassDef& GroupQueryAttentionLayer::definition() const { return declared; }
 
 void GroupQueryAttentionLayer::check() {

@@ -25,7 +25,7 @@ class HOLDFAST_API GroupQueryAttentionLayer
     : public Declares<GroupQueryAttentionOptions, ProjectedAttention> {
  public:
   GroupQueryAttentionLayer() = default;
-  explicit GroupQueryAttentionLayer(const GroupQueryAttentionOptions& o) { configure(o); }
+  explicit GroupQueryAttentionLayer(const GroupQueryAttentionOptions& o);
   const ClassDef& definition() const override;
 
  private:

@@ -62,6 +62,9 @@ Tensor joined(const Tensor& x, int64_t axes) {
 
 }  // namespace
 
+MultiHeadAttentionLayer::MultiHeadAttentionLayer(const MultiHeadAttentionOptions& o) {
+  configure(o);
+}
 const ClassDef& MultiHeadAttentionLayer::definition() const { return declared; }
 
 void MultiHeadAttentionLayer::check() {

@@ -28,7 +28,7 @@ class HOLDFAST_API MultiHeadAttentionLayer
     : public Declares<MultiHeadAttentionOptions, ProjectedAttention> {
  public:
   MultiHeadAttentionLayer() = default;
-  explicit MultiHeadAttentionLayer(const MultiHeadAttentionOptions& o) { configure(o); }
+  explicit MultiHeadAttentionLayer(const MultiHeadAttentionOptions& o);
   const ClassDef& definition() const override;
 
  private:

@@ -42,6 +42,9 @@ Tensor of_length_one(const Tensor& x) {
 
 }  // namespace
 
+SpectralNormalizationLayer::SpectralNormalizationLayer(const SpectralNormalizationOptions& o) {
+  configure(o);
+}
 const ClassDef& SpectralNormalizationLayer::definition() const { return declared; }
 
 void SpectralNormalizationLayer::check() {

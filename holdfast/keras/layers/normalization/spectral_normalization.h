@@ -19,7 +19,7 @@ struct SpectralNormalizationOptions {
 class HOLDFAST_API SpectralNormalizationLayer : public Declares<SpectralNormalizationOptions> {
  public:
   SpectralNormalizationLayer() = default;
-  explicit SpectralNormalizationLayer(const SpectralNormalizationOptions& o) { configure(o); }
+  explicit SpectralNormalizationLayer(const SpectralNormalizationOptions& o);
   const ClassDef& definition() const override;
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;

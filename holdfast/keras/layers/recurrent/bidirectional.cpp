@@ -47,6 +47,7 @@ Ref<RNNLayer> copied(const Layer& layer, const std::string& prefix, bool backwar
 
 }  // namespace
 
+BidirectionalLayer::BidirectionalLayer(const BidirectionalOptions& o) { configure(o); }
 const ClassDef& BidirectionalLayer::definition() const { return declared; }
 
 void BidirectionalLayer::check() {

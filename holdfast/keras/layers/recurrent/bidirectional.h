@@ -18,7 +18,7 @@ struct BidirectionalOptions {
 class HOLDFAST_API BidirectionalLayer : public Declares<BidirectionalOptions> {
  public:
   BidirectionalLayer() = default;
-  explicit BidirectionalLayer(const BidirectionalOptions& o) { configure(o); }
+  explicit BidirectionalLayer(const BidirectionalOptions& o);
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
   void build_all(const std::vector<Shape>& inputs) override;

@@ -35,7 +35,9 @@ Tensor activated(const ActivationOption& f, const Tensor& t) { return f ? (*f)(t
 
 }  // namespace
 
+GRUCellLayer::GRUCellLayer(const GRUCellOptions& o) { configure(o); }
 const ClassDef& GRUCellLayer::definition() const { return cell_class; }
+GRULayer::GRULayer(const GRUOptions& o) { configure(o); }
 const ClassDef& GRULayer::definition() const { return layer_class; }
 
 void GRUCellLayer::check() { check_cell(options_); }

@@ -25,7 +25,7 @@ struct GRUCellOptions {
 class HOLDFAST_API GRUCellLayer : public Declares<GRUCellOptions, GatedCellLayer> {
  public:
   GRUCellLayer() = default;
-  explicit GRUCellLayer(const GRUCellOptions& o) { configure(o); }
+  explicit GRUCellLayer(const GRUCellOptions& o);
   const ClassDef& definition() const override;
   Config state_size() const override { return options_.units; }
   void build(const Shape& inputs) override;
@@ -69,7 +69,7 @@ struct GRUOptions {
 class HOLDFAST_API GRULayer : public Declares<GRUOptions, RNNLayer> {
  public:
   GRULayer() = default;
-  explicit GRULayer(const GRUOptions& o) { configure(o); }
+  explicit GRULayer(const GRUOptions& o);
   const ClassDef& definition() const override;
 
  private:

@@ -45,7 +45,9 @@ class ForgetBias final : public Initializer {
 
 }  // namespace
 
+LSTMCellLayer::LSTMCellLayer(const LSTMCellOptions& o) { configure(o); }
 const ClassDef& LSTMCellLayer::definition() const { return cell_class; }
+LSTMLayer::LSTMLayer(const LSTMOptions& o) { configure(o); }
 const ClassDef& LSTMLayer::definition() const { return layer_class; }
 
 void LSTMCellLayer::check() { check_cell(options_); }

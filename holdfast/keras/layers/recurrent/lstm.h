@@ -25,7 +25,7 @@ struct LSTMCellOptions {
 class HOLDFAST_API LSTMCellLayer : public Declares<LSTMCellOptions, GatedCellLayer> {
  public:
   LSTMCellLayer() = default;
-  explicit LSTMCellLayer(const LSTMCellOptions& o) { configure(o); }
+  explicit LSTMCellLayer(const LSTMCellOptions& o);
   const ClassDef& definition() const override;
   Config state_size() const override { return Config::List{options_.units, options_.units}; }
   void build(const Shape& inputs) override;
@@ -69,7 +69,7 @@ struct LSTMOptions {
 class HOLDFAST_API LSTMLayer : public Declares<LSTMOptions, RNNLayer> {
  public:
   LSTMLayer() = default;
-  explicit LSTMLayer(const LSTMOptions& o) { configure(o); }
+  explicit LSTMLayer(const LSTMOptions& o);
   const ClassDef& definition() const override;
 
  private:

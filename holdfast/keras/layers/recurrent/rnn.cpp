@@ -57,6 +57,7 @@ Shape step_shape(const Shape& s) {
 CellOption::CellOption(const std::vector<LayerOption>& cells)
     : LayerOption(StackedRNNCells({.cells = cells})) {}
 
+RNNLayer::RNNLayer(const RNNOptions& o) { configure(o); }
 const ClassDef& RNNLayer::class_def() { return make_class(); }
 
 void RNNLayer::repeat(const RNNOptions& o) {

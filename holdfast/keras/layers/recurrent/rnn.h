@@ -33,7 +33,7 @@ struct RNNOptions {
 class HOLDFAST_API RNNLayer : public Declares<RNNOptions> {
  public:
   RNNLayer() = default;
-  explicit RNNLayer(const RNNOptions& o) { configure(o); }
+  explicit RNNLayer(const RNNOptions& o);
   static const ClassDef& class_def();
   const ClassDef& definition() const override { return class_def(); }
   bool supports_masking() const override { return true; }

@@ -25,7 +25,9 @@ ClassDef& layer_class = repeating_parts(
 
 }  // namespace
 
+SimpleRNNCellLayer::SimpleRNNCellLayer(const SimpleRNNCellOptions& o) { configure(o); }
 const ClassDef& SimpleRNNCellLayer::definition() const { return cell_class; }
+SimpleRNNLayer::SimpleRNNLayer(const SimpleRNNOptions& o) { configure(o); }
 const ClassDef& SimpleRNNLayer::definition() const { return layer_class; }
 
 void SimpleRNNCellLayer::check() { check_cell(options_); }

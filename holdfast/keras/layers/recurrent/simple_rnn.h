@@ -23,7 +23,7 @@ struct SimpleRNNCellOptions {
 class HOLDFAST_API SimpleRNNCellLayer : public Declares<SimpleRNNCellOptions, GatedCellLayer> {
  public:
   SimpleRNNCellLayer() = default;
-  explicit SimpleRNNCellLayer(const SimpleRNNCellOptions& o) { configure(o); }
+  explicit SimpleRNNCellLayer(const SimpleRNNCellOptions& o);
   const ClassDef& definition() const override;
   Config state_size() const override { return options_.units; }
   void build(const Shape& inputs) override;
@@ -62,7 +62,7 @@ struct SimpleRNNOptions {
 class HOLDFAST_API SimpleRNNLayer : public Declares<SimpleRNNOptions, RNNLayer> {
  public:
   SimpleRNNLayer() = default;
-  explicit SimpleRNNLayer(const SimpleRNNOptions& o) { configure(o); }
+  explicit SimpleRNNLayer(const SimpleRNNOptions& o);
   const ClassDef& definition() const override;
 
  private:

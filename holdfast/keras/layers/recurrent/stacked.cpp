@@ -20,6 +20,7 @@ ClassDef& declared =
 
 }  // namespace
 
+StackedRNNCellsLayer::StackedRNNCellsLayer(const StackedRNNCellsOptions& o) { configure(o); }
 const ClassDef& StackedRNNCellsLayer::definition() const { return declared; }
 
 void StackedRNNCellsLayer::check() {

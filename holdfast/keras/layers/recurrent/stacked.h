@@ -16,7 +16,7 @@ struct StackedRNNCellsOptions {
 class HOLDFAST_API StackedRNNCellsLayer : public Declares<StackedRNNCellsOptions, CellLayer> {
  public:
   StackedRNNCellsLayer() = default;
-  explicit StackedRNNCellsLayer(const StackedRNNCellsOptions& o) { configure(o); }
+  explicit StackedRNNCellsLayer(const StackedRNNCellsOptions& o);
   const ClassDef& definition() const override;
   Config state_size() const override;
   int64_t output_size() const override;

@@ -32,6 +32,7 @@ bool by_rows(const Layer& layer) {
 
 }  // namespace
 
+TimeDistributedLayer::TimeDistributedLayer(const TimeDistributedOptions& o) { configure(o); }
 const ClassDef& TimeDistributedLayer::definition() const { return declared; }
 
 void TimeDistributedLayer::check() {

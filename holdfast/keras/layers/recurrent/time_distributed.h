@@ -16,7 +16,7 @@ struct TimeDistributedOptions {
 class HOLDFAST_API TimeDistributedLayer : public Declares<TimeDistributedOptions> {
  public:
   TimeDistributedLayer() = default;
-  explicit TimeDistributedLayer(const TimeDistributedOptions& o) { configure(o); }
+  explicit TimeDistributedLayer(const TimeDistributedOptions& o);
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;

@@ -7,6 +7,7 @@
 namespace holdfast::keras::layers {
 
 struct DepthwiseConvOptions {
+  ByName by_name = ByName();
   Sides kernel_size = {};
   Sides strides = 1;
   std::string padding = "valid";  // or "same"
