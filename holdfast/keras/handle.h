@@ -16,7 +16,8 @@ class Handle {
   [[gnu::always_inline]] explicit Handle(
       const typename L::Options& options = {},
       const std::source_location& at = std::source_location::current())
-      : layer_((mark_caller(at), make_ref<L>())) {
+      : layer_(make_ref<L>()) {
+    mark_caller(at);  // options that a new layer has by default were made in lines of ours
     configure(options);
   }
   /// The same with the first option in front, as Python has it: `layers::Dense(64, {.activation =
@@ -25,7 +26,8 @@ class Handle {
   [[gnu::always_inline]] explicit Handle(
       const T& first, typename L::Options options = {},
       const std::source_location& at = std::source_location::current())
-      : layer_((mark_caller(at), make_ref<L>())) {
+      : layer_(make_ref<L>()) {
+    mark_caller(at);
     set_first_option(layer_->definition(), &options, detail::as_config(first));
     configure(options);
   }

@@ -19,7 +19,8 @@ class Held {
   [[gnu::always_inline]] explicit Held(
       const typename T::Options& options = {},
       const std::source_location& at = std::source_location::current())
-      : object_((mark_caller(at), make_ref<T>())) {
+      : object_(make_ref<T>()) {
+    mark_caller(at);  // options that a new object has by default were made in lines of ours
     object_->configure(options);
   }
   /// The same with the first option in front, as Python has it: `optimizers::Adam(1e-3)`.
@@ -27,7 +28,8 @@ class Held {
   [[gnu::always_inline]] explicit Held(
       const F& first, typename T::Options options = {},
       const std::source_location& at = std::source_location::current())
-      : object_((mark_caller(at), make_ref<T>())) {
+      : object_(make_ref<T>()) {
+    mark_caller(at);
     set_first_option(object_->definition(), &options, detail::as_config(first));
     object_->configure(options);
   }

@@ -156,7 +156,9 @@ struct ClassName {
 template <detail::ClassName name, class O = MetricOptions>
 class Made : public AnyMetric {
  public:
-  explicit Made(const O& options = {}) : AnyMetric(made(name.text, config_of(options))) {}
+  [[gnu::always_inline]] explicit Made(
+      const O& options = {}, const std::source_location& at = std::source_location::current())
+      : AnyMetric((mark_caller(at), made(name.text, config_of(options)))) {}
 };
 
 // How often predictions are right.

@@ -22,8 +22,10 @@ struct PerOutput {
   PerOutput() = default;
   template <std::convertible_to<T> U>
   PerOutput(U one, const std::source_location& at = std::source_location::current()) {
-    mark_caller(at);
-    all.emplace_back(std::string(), T(std::move(one)));
+    if constexpr (std::is_constructible_v<T, U, const std::source_location&>)
+      all.emplace_back(std::string(), T(std::move(one), at));
+    else
+      all.emplace_back(std::string(), T(std::move(one)));
   }
   PerOutput(std::initializer_list<std::pair<std::string, T>> by_name) : all(by_name) {}
   PerOutput(std::vector<std::pair<std::string, T>> by_name) : all(std::move(by_name)) {}
@@ -44,16 +46,8 @@ struct MetricItem : Config {
 };
 using Metrics = std::vector<MetricItem>;
 
-/// An optimizer: its name, its config, or itself. One that nobody knows is refused where it is
-/// written.
-struct OptimizerChoice : Choice<Optimizer> {
-  template <std::convertible_to<Choice<Optimizer>> T>
-  OptimizerChoice(T&& one, const std::source_location& at = std::source_location::current())
-      : Choice((mark_caller(at), std::forward<T>(one))) {}
-};
-
 struct CompileOptions {
-  OptimizerChoice optimizer = "rmsprop";
+  Choice<Optimizer> optimizer = "rmsprop";
   PerOutput<Choice<Loss>> loss = {};
   std::vector<std::pair<std::string, double>> loss_weights = {};
   // Where there are several outputs, one for each of them.

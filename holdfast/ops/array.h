@@ -127,8 +127,11 @@ HOLDFAST_API Tensors split(const In& value, const Sizes& num_or_size_splits,
 #ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
 /// The same with the axis alone: `split(x, 2, 1)`.
 template <AxisNumber T>
-Tensors split(const In& value, const Sizes& num_or_size_splits, T axis) {
-  return split(value, num_or_size_splits, SplitOptions{.axis = axis});
+Tensors split(const In& value, const Sizes& num_or_size_splits, T axis,
+              const std::source_location& at = std::source_location::current()) {
+  SplitOptions options{.axis = axis};
+  mark_site(at);
+  return split(value, num_or_size_splits, options);
 }
 #endif
 

@@ -14,14 +14,13 @@ struct EmbeddingLookupOptions {
 HOLDFAST_API Tensor embedding_lookup(const Ins& params, const In& ids,
                                      const EmbeddingLookupOptions& = {});
 #ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
-/// The same in one table.
-inline Tensor embedding_lookup(const Tensor& params, const In& ids,
-                               const EmbeddingLookupOptions& o = {}) {
-  return embedding_lookup(Ins{params}, ids, o);
-}
-inline Tensor embedding_lookup(const Variable& params, const In& ids,
-                               const EmbeddingLookupOptions& o = {}) {
-  return embedding_lookup(Ins{params}, ids, o);
+/// The same in one table, a tensor or a variable.
+template <class T>
+  requires(std::is_same_v<T, Tensor> || std::is_same_v<T, Variable>)
+Tensor embedding_lookup(const T& params, const In& ids, const EmbeddingLookupOptions& o = {},
+                        const std::source_location& at = std::source_location::current()) {
+  Ins tables{In(params, at)};
+  return embedding_lookup(tables, ids, o);
 }
 #endif
 

@@ -28,7 +28,10 @@ HOLDFAST_API Tensor einsum(const std::string& equation, const Ins& inputs);
 /// The same without braces: `einsum("ij,jk->ik", a, b)`.
 template <std::convertible_to<KeptIn>... More>
 Tensor einsum(const std::string& equation, const In& first, const More&... more) {
-  return einsum(equation, Ins{first, more...});
+  Where caller = here();  // the others become operands in this line, not the caller's
+  Ins inputs{first, more...};
+  set_site(caller);
+  return einsum(equation, inputs);
 }
 #endif
 /// Sum of products over axes of both: the last `axes` of `a` and the first of `b`, or two lists of

@@ -34,8 +34,11 @@ HOLDFAST_API std::tuple<Tensor, Tensor> top_k(const In& input, const TopKOptions
 #ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
 /// The same with `k` alone: `auto [values, places] = top_k(x, 3)`.
 template <AxisNumber T>
-std::tuple<Tensor, Tensor> top_k(const In& input, T k) {
-  return top_k(input, TopKOptions{.k = k});
+std::tuple<Tensor, Tensor> top_k(const In& input, T k,
+                                 const std::source_location& at = std::source_location::current()) {
+  TopKOptions options{.k = k};
+  mark_site(at);
+  return top_k(input, options);
 }
 #endif
 /// Whether the target's prediction is among the k largest of its row; never where it is not finite.

@@ -154,6 +154,12 @@ TEST(Lines, OfOps) {
   BORN_HERE(cumsum(x, 1));
   BORN_HERE(tensordot(x, x, 1));
   BORN_HERE(einsum("ij,jk->ik", {x, x}));
+  BORN_HERE(einsum("ij,jk->ik", x, v));
+  BORN_HERE(repeat(x, 2, 0));
+  BORN_HERE(gather(x, {0, 1}));
+  BORN_HERE(math::reduce_sum(x, {0, 1}));
+  BORN_HERE(nn::embedding_lookup(v, {0, 1}));
+  ALL_BORN_HERE(split(x, 2, 1));
   BORN_HERE(identity(x));
   BORN_HERE(stop_gradient(v));
   BORN_HERE(zeros_like(x));
@@ -237,6 +243,8 @@ TEST(Lines, OfTapes) {
   USED_HERE(kept.gradient(y, Tensor()));
   USED_HERE(kept.gradients({y}, {x}, {constant(1)}));
   USED_HERE(kept.gradients({y}, {x}, {x, x}));
+  USED_HERE(kept.gradient(y, x, {.output_gradients = constant(1)}));
+  USED_HERE(kept.watch({x, Tensor()}));
   USED_HERE(kept.batch_jacobian(y, x));
 
   ForwardAccumulator moves({x}, {constant(1.)});
@@ -346,6 +354,38 @@ TEST(Lines, OfModulesAndLayers) {
   EXPECT_TRUE(stands(dense->kernel.state()->born, first));
   USED_HERE(model(zeros({1, 7})));
   USED_HERE(dense(Tensor()));
+}
+
+// Also where an option is refused before the object is there, and where nothing else marks a line.
+TEST(Lines, OfConstructors) {
+  using namespace keras;
+  constant(0);  // the line before, which must not be taken for the one that is refused
+  USED_HERE(layers::Dense({.units = 2, .activation = "typo"}));
+  USED_HERE(layers::Dense({.units = -2}));
+  USED_HERE(layers::Dense(-2));
+  USED_HERE(layers::Dense("many"));
+  USED_HERE(layers::Dense(2, {.activation = "typo"}));
+  USED_HERE(layers::Dense(2, {.kernel_initializer = "typo"}));
+  USED_HERE(layers::Dense(2, {.kernel_constraint = "typo"}));
+  USED_HERE(layers::Dense(2, {.kernel_regularizer = std::string("typo")}));
+  USED_HERE(layers::Dense(2, {.dtype = "float33"}));
+  USED_HERE(layers::Conv2D({.filters = 0, .kernel_size = 3}));
+  USED_HERE(layers::Conv2D(1, {.kernel_size = {1, 2, 3}}));
+  USED_HERE(layers::Embedding({.input_dim = 0, .output_dim = 1}));
+  USED_HERE(optimizers::Adam({.learning_rate = 0.1, .clipnorm = 1, .clipvalue = 1}));
+  USED_HERE(optimizers::SGD(0.1, {.momentum = 7}));
+  USED_HERE(losses::MeanSquaredError({.reduction = "typo"}));
+  USED_HERE(metrics::AUC({.num_thresholds = 0}));
+  USED_HERE(metrics::MeanIoU({.num_classes = 0}));
+  USED_HERE(callbacks::EarlyStopping({.mode = "typo"}));
+  USED_HERE(callbacks::ModelCheckpoint({.filepath = "x.keras", .save_freq = "typo"}));
+  USED_HERE(Sequential({layers::Dense(1)}, {.dtype = "float33"}));
+  USED_HERE(CompileOptions{.optimizer = "typo"});
+  USED_HERE(CompileOptions{.loss = "typo"});
+  USED_HERE(data::Dataset::range(1, 5, 0));
+  USED_HERE(data::Dataset::from_tensor_slices(constant(1)));
+  USED_HERE(data::Dataset::from_tensor_slices({{1, 2}, {3}}));
+  USED_HERE(data::Dataset::range(3).batch(0));
 }
 
 TEST(Lines, OfScopes) {
