@@ -88,13 +88,13 @@ std::vector<std::pair<std::string, Variable>> named_weights(const Layer& model) 
 }
 
 void save_plain(const Layer& model, const std::string& path) {
-  ByName<Tensor> values;
+  holdfast::ByName<Tensor> values;
   for (const auto& [name, v] : named_weights(model)) values[name] = copy_to(v.read(), cpu());
   io::write_safetensors(path, values);
 }
 
 void load_plain(const Layer& model, const std::string& path, const LoadOptions& options) {
-  ByName<Tensor> file = io::read_safetensors(path);
+  holdfast::ByName<Tensor> file = io::read_safetensors(path);
   auto refuse = [&](const std::string& why) {
     if (!options.skip_mismatch) fail(Code::E1301, cat(io::shown(path), " is refused"), why);
   };

@@ -49,7 +49,7 @@ Tensor mixed(const char* function, const In& images, std::initializer_list<float
   need_channels(function, x, 3);
   Tensor kernel = empty(float32, Shape{3, 3}, cpu());
   std::copy(matrix.begin(), matrix.end(), kernel.mutable_raw<float>());
-  return tensordot(x, cast(kernel, x.dtype()), {.axes = 1});
+  return tensordot(x, cast(kernel, x.dtype()), 1);
 }
 
 void need_floats(const char* function, const Tensor& x) {
@@ -106,7 +106,7 @@ Tensor rgb_to_grayscale(const In& images) {
   Tensor weights = empty(float32, Shape{3, 1}, cpu());
   auto* w = weights.mutable_raw<float>();
   w[0] = 0.2989f, w[1] = 0.5870f, w[2] = 0.1140f;
-  return convert_image_dtype(tensordot(floats, cast(weights, floats.dtype()), {.axes = 1}), own);
+  return convert_image_dtype(tensordot(floats, cast(weights, floats.dtype()), 1), own);
 }
 
 REGISTER(FUNCTION(&grayscale_to_rgb)
