@@ -130,6 +130,69 @@ def test_empty_rows_masks_and_rows_of_tables():
     np.testing.assert_allclose(soft.values, [0.5, 0.5, 1.0])
 
 
+def tables(number):
+    """A table of twelve rows, which say their number, in shards of each strategy."""
+    whole = np.stack([np.arange(12.0), np.arange(12.0) * 10], 1).astype(np.float32)
+    runs = np.array_split(whole, number)
+    return {"div": list(runs), "mod": [whole[i::number] for i in range(number)]}
+
+
+IDS = tf.SparseTensor([[0, 0], [0, 1], [2, 0], [4, 3]], [7, 2, 11, 0], [7, 4])
+
+
+@pytest.mark.parametrize("strategy", ["div", "mod"])
+@pytest.mark.parametrize("number", [1, 3, 5])
+def test_rows_of_shards_are_those_of_the_whole_table(number, strategy):
+    want = [[9.0, 90.0], [0.0, 0.0], [11.0, 110.0], [0.0, 0.0], [0.0, 0.0]]
+    shards = tables(number)[strategy]
+    found = tf.compat.v1.nn.embedding_lookup_sparse(shards, IDS, None, strategy, combiner="sum")
+    np.testing.assert_allclose(found, want)
+    safe = tf.compat.v1.nn.safe_embedding_lookup_sparse(
+        shards, IDS, combiner="sum", partition_strategy=strategy, default_id=3
+    )
+    rows = [9.0, 3.0, 11.0, 3.0, 0.0, 3.0, 3.0]
+    np.testing.assert_allclose(safe, np.stack([rows, np.multiply(rows, 10)], 1))
+
+
+def test_each_version_has_its_own_strategy():
+    shards = tables(3)
+    for function, strategy in [
+        (tf.nn.embedding_lookup_sparse, "div"),
+        (tf.compat.v1.nn.embedding_lookup_sparse, "mod"),
+    ]:
+        found = function(shards[strategy], IDS, None, combiner="sum")
+        np.testing.assert_allclose(found[0], [9.0, 90.0])
+    safe = tf.compat.v1.nn.safe_embedding_lookup_sparse(shards["div"], IDS, combiner="sum")
+    np.testing.assert_allclose(safe[0], [9.0, 90.0])
+
+
+def test_a_row_that_is_named_twice_has_one_gradient():
+    table = tf.Variable(tf.ones([5, 2]))
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [3, 1, 3], [2, 2])
+    with tf.GradientTape() as tape:
+        y = tf.nn.embedding_lookup_sparse(table, ids, None, combiner="sum")
+    slices = tape.gradient(y, table)
+    assert sorted(slices.indices.numpy().tolist()) == [1, 3]
+    np.testing.assert_allclose(
+        tf.convert_to_tensor(slices), [[0, 0], [1, 1], [0, 0], [2, 2], [0, 0]]
+    )
+
+
+def test_ragged_ids_have_safe_rows_too():
+    table = np.arange(8.0, dtype=np.float32).reshape(4, 2)
+    ids = tf.ragged.constant([[1, -1], [], [2], []], dtype=tf.int64)
+    weights = tf.ragged.constant([[2.0, 5.0], [], [0.0], []])
+    found = tf.nn.safe_embedding_lookup_sparse(table, ids, weights, combiner="mean", default_id=3)
+    np.testing.assert_allclose(found, [[2, 3], [6, 7], [6, 7], [6, 7]])
+
+
+def test_shards_of_two_dtypes_are_refused():
+    shards = tables(3)["div"]
+    shards[1] = shards[1].astype(np.float64)
+    with pytest.raises(TypeError, match="float32, float64"):
+        tf.nn.embedding_lookup_sparse(shards, IDS, None)
+
+
 def test_it_prints_its_parts():
     text = repr(tf.SparseTensor([[1]], [2.0], [3]))
     assert text.startswith(

@@ -100,32 +100,49 @@ def _keyword(site: Site) -> str:
     return "elif" if source.lstrip().startswith("elif") else "if"
 
 
+def _further_condition(site: Site, block: int) -> Spot | None:
+    """The next condition of the chain, where a side that sets nothing begins with one."""
+    if block != 1 or len(site.blocks) < 2:
+        return None
+    line = site.blocks[1][0]
+    source = str(site.home.loc(Spot(line, 0, -1))["source"])
+    indented = len(source) - len(source.lstrip())
+    if not source.lstrip().startswith("elif"):
+        return None
+    return Spot(line, len(source[:indented].encode()), -1)
+
+
 def refuse_unset(maybe: Maybe) -> NoReturn:
     """E0901: the name is read, and some path does not set it."""
     name, spots, missing = maybe.name, _set_spots(maybe), _missing(maybe)
     site, block = missing[-1]  # of a chain, the side of its last condition
-    labels = [_label("placed", site.loc(), "this condition has no value while tracing")]
+    further = _further_condition(site, block)
+    asked = site.loc() if further is None else site.home.loc(further)
+    labels = [_label("placed", asked, "this condition has no value while tracing")]
     only = " only" if len(spots) == 1 else ""
     for where, spot in spots[:_SHOWN_SETS]:
         labels.append(_label("born", where.home.loc(spot), f"`{name}` is set on this side{only}"))
     labels += used_here(f"`{name}` is read here")
     keyword, first = _keyword(site), maybe.site
     side = "else" if block else keyword
-    chain = first is not site
+    chain = first is not site or further is not None
     before = f"before the `if` of line {first.line}" if chain else "before the `if`"
     fix = f"set `{name}` in the `{side}` too, or {before}"
     if chain:
         after = "an `else` after" if block else ""
         place = f"{after} the `{keyword}` of line {site.line}".strip()
         fix = f"set `{name}` in {place} too, or {before}"
+    nowhere = f"the `{side}` side of line {site.line} gives it no value"
+    if further is not None:
+        nowhere = f"no side from line {further.line} on gives it a value"
+        fix = f"set `{name}` in the `elif` of line {further.line} and an `else` too, or {before}"
     several = len(spots) > 1
     fail(
         "E0901",
         f"`{name}` is set on {'some sides' if several else 'one side'} of a staged `if` only, and "
         "read after it",
         f"the graph has {'all' if several else 'both'} sides and must know `{name}` after "
-        f"{'each' if several else 'either'}; the `{side}` side of line {site.line} gives it no "
-        "value",
+        f"{'each' if several else 'either'}; {nowhere}",
         fix=fix,
         labels=labels,
         subject={"name": name},

@@ -320,7 +320,9 @@ class _Reader:
 
     def asked_value(self, node: ast.expr | ast.AugAssign) -> OperandNames | None:
         """A value asked for its truth, its items or its entry as a context."""
-        if isinstance(node, ast.AugAssign) or not self.op.startswith(_ASKS):
+        if isinstance(node, ast.AugAssign):
+            return None
+        if not self.op.startswith(_ASKS) and not self.asked_by_a_call(node):
             return None
         targets: tuple[tuple[str, ...], ...] = ()
         match node, self.file.parents.get(node):  # some of these have the place of a larger whole
@@ -331,6 +333,16 @@ class _Reader:
             case ((ast.Tuple() | ast.List()), ast.Assign(value=value)) if value is not node:
                 targets, node = (self.names(node),), value
         return OperandNames("value", operands=(self.file.text(node),), targets=targets)
+
+    def asked_by_a_call(self, node: ast.expr) -> bool:
+        """Whether converted code hands the value of `node` to a function, at its own position."""
+        match node:
+            case ast.BinOp() | ast.Compare(comparators=[_]):
+                at = self.lasti
+                while _opname(self.code, at) == "CACHE":  # a call of Python's stands behind its own
+                    at -= 2
+                return _opname(self.code, at).startswith("CALL")
+        return False
 
     def targets(self, node: ast.expr | ast.AugAssign) -> tuple[tuple[tuple[str, ...], ...], str]:
         """What the result of `node` is assigned to, and else the container it goes into."""

@@ -9,6 +9,7 @@ from .._composites.ragged.constants import constant_value
 from .._composites.ragged.tensor import RaggedTensor
 from .._composites.ragged.value import RaggedTensorValue
 from .._composites.sparse import functions
+from .._composites.sparse.embedding import both_sparse, looked_up, safely_looked_up
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
 from .._graphs.graph import get_default_graph
 from .._tensors import registry
@@ -126,7 +127,43 @@ def _to_dense(
     return functions.to_dense(SparseTensor(places, values, shape), default_value, validate_indices)
 
 
+def _embedding_lookup_sparse(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: Any = None,
+    allow_fast_lookup: bool = False,
+) -> Any:
+    """`tf.nn.embedding_lookup_sparse`; with "mod" id i is in shard i % their number."""
+    ids, weights = both_sparse(sp_ids, sp_weights, "tf.compat.v1.nn.embedding_lookup_sparse")
+    return looked_up(params, ids, weights, combiner, max_norm, partition_strategy)
+
+
+def _safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: Any,
+    sparse_weights: Any = None,
+    combiner: str = "mean",
+    default_id: Any = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: Any = None,
+    allow_fast_lookup: bool = False,
+) -> Any:
+    """`tf.nn.safe_embedding_lookup_sparse`; with "mod" id i is in shard i % their number."""
+    op = "tf.compat.v1.nn.safe_embedding_lookup_sparse"
+    ids, weights = both_sparse(sparse_ids, sparse_weights, op)
+    return safely_looked_up(
+        embedding_weights, ids, weights, combiner, default_id, max_norm, partition_strategy
+    )
+
+
 NAMES: dict[str, Any] = {
+    "nn.embedding_lookup_sparse": _embedding_lookup_sparse,
+    "nn.safe_embedding_lookup_sparse": _safe_embedding_lookup_sparse,
     "SparseTensorValue": SparseTensorValue,
     "ragged.RaggedTensorValue": RaggedTensorValue,
     "ragged.constant_value": constant_value,
