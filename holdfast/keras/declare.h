@@ -363,8 +363,8 @@ struct OptionType<std::vector<T>> {
 
 /// Stands before the first two options where both take numbers and the first one several:
 /// `MaxPooling2D({2, 3})` would be the first numbers of both, and does not compile.
-struct ByName {
-  explicit ByName() = default;
+struct NamedOnly {
+  explicit NamedOnly() = default;
 };
 
 /// One size for all axes, or one for each: `{.kernel_size = 3}`, `{.strides = {2, 1}}`.

@@ -7,7 +7,7 @@
 namespace holdfast::keras::layers {
 
 struct DepthwiseConvOptions {
-  ByName by_name = ByName();
+  NamedOnly named_only = NamedOnly();
   Sides kernel_size = {};
   Sides strides = 1;
   std::string padding = "valid";  // or "same"

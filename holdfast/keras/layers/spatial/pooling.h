@@ -8,7 +8,7 @@
 namespace holdfast::keras::layers {
 
 struct PoolingOptions {
-  ByName by_name = ByName();
+  NamedOnly named_only = NamedOnly();
   Sides pool_size = 2;
   std::optional<Sides> strides = {};  // none: the pool's size
   std::string padding = "valid";      // or "same"
