@@ -116,6 +116,8 @@ class HOLDFAST_API ReduceLROnPlateauCallback : public Declares<PlateauOptions, C
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   int64_t wait() const { return wait_; }
   const Monitor& monitor() const { return monitor_; }
+  /// Goes on from a value that counts as the best yet; from none, as at the beginning.
+  void set_best(std::optional<double> value);
 
  private:
   void check() override;
@@ -149,6 +151,8 @@ class HOLDFAST_API EarlyStoppingCallback : public Declares<EarlyStoppingOptions,
   int64_t best_epoch() const { return best_epoch_; }
   int64_t wait() const { return wait_; }
   const Monitor& monitor() const { return monitor_; }
+  /// Goes on from a value that counts as the best yet; from none, as at the beginning.
+  void set_best(std::optional<double> value);
 
  private:
   void check() override;
@@ -245,6 +249,7 @@ class HOLDFAST_API ModelCheckpointCallback : public Declares<ModelCheckpointOpti
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   /// The best value yet; nothing before the first.
   std::optional<double> best() const { return best_; }
+  void set_best(std::optional<double> value) { best_ = value; }
 
  private:
   void check() override;

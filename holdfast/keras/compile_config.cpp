@@ -1,4 +1,6 @@
 // What `compile` was told as Keras writes it to files, and back.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/keras/known_class.h"
 #include "holdfast/keras/training.h"
@@ -44,37 +46,79 @@ Config per_output(const std::vector<std::pair<std::string, T>>& all, F config_of
   return all[0].first.empty() ? Config(by_place) : Config(by_name);
 }
 
-// Calls `f(name, value)` for each output that a config names, or has at a place.
+// Calls `f(name, value)` for each output that a config names, or has at a place. Where lists and
+// dicts lie in each other, a name is the path: "heads/0".
 template <class F>
-void each_output(const Config& c, F f) {
+void each_output(const Config& c, F f, const std::string& inside = {}) {
   if (c.is_null()) return;
-  if (c.kind() == Config::Kind::kDict)
-    for (const auto& [name, one] : c.as_dict()) f(name, one);
-  else if (c.kind() == Config::Kind::kList)
-    for (const Config& one : c.as_list()) f(std::string(), one);
-  else
-    f(std::string(), c);
+  auto below = [&](const std::string& key) { return inside.empty() ? key : cat(inside, "/", key); };
+  auto nested = [](const Config& one) {
+    return one.kind() == Config::Kind::kDict || one.kind() == Config::Kind::kList;
+  };
+  if (c.kind() == Config::Kind::kDict) {
+    for (const auto& [name, one] : c.as_dict())
+      nested(one) ? each_output(one, f, below(name)) : f(below(name), one);
+  } else if (c.kind() == Config::Kind::kList) {
+    const Config::List& list = c.as_list();
+    bool by_path = !inside.empty() || std::any_of(list.begin(), list.end(), nested);
+    for (size_t i = 0; i < list.size(); ++i)
+      if (nested(list[i]))
+        each_output(list[i], f, below(cat(i)));
+      else
+        f(by_path ? below(cat(i)) : std::string(), list[i]);
+  } else {
+    f(inside, c);
+  }
 }
 
 Metrics metrics_from(const Config& c) {
   Metrics out;
-  each_output(c, [&](const std::string&, const Config& one) { out.push_back(one); });
+  if (c.kind() == Config::Kind::kList)
+    out.assign(c.as_list().begin(), c.as_list().end());
+  else if (!c.is_null())
+    out.push_back(c);
   return out;
 }
 
 using ByOutput = std::vector<std::pair<std::string, Metrics>>;
 
+bool has_parts(const Config& c) {
+  return c.kind() == Config::Kind::kDict || c.kind() == Config::Kind::kList;
+}
+
+// Lists of metrics by the paths of outputs.
+void add_metrics(const Config& c, const std::string& path, ByOutput& to) {
+  auto below = [&](const std::string& key) { return path.empty() ? key : cat(path, "/", key); };
+  if (c.kind() == Config::Kind::kDict) {
+    for (const auto& [name, one] : c.as_dict()) add_metrics(one, below(name), to);
+    return;
+  }
+  if (c.kind() == Config::Kind::kList && !path.empty() &&
+      std::any_of(c.as_list().begin(), c.as_list().end(), has_parts)) {
+    for (size_t i = 0; i < c.as_list().size(); ++i) add_metrics(c.as_list()[i], below(cat(i)), to);
+    return;
+  }
+  to.emplace_back(path, metrics_from(c));
+}
+
 // A list for all outputs, or lists by output.
 void set_metrics(const Config& c, Metrics& listed, ByOutput& by_output) {
-  bool nested = c.kind() == Config::Kind::kDict;
-  if (c.kind() == Config::Kind::kList)
-    for (const Config& one : c.as_list()) nested = nested || one.kind() == Config::Kind::kList;
-  if (nested)
-    each_output(c, [&](const std::string& name, const Config& list) {
-      by_output.emplace_back(name, metrics_from(list));
-    });
-  else
+  if (c.kind() == Config::Kind::kDict) return add_metrics(c, {}, by_output);
+  if (c.kind() != Config::Kind::kList ||
+      std::none_of(c.as_list().begin(), c.as_list().end(), has_parts)) {
     listed = metrics_from(c);
+    return;
+  }
+  const Config::List& list = c.as_list();
+  bool deep = false;
+  for (const Config& one : list) {
+    deep = deep || one.kind() == Config::Kind::kDict;
+    if (one.kind() == Config::Kind::kList)
+      deep = deep || std::any_of(one.as_list().begin(), one.as_list().end(), has_parts);
+  }
+  for (size_t i = 0; i < list.size(); ++i)
+    deep ? add_metrics(list[i], cat(i), by_output)
+         : static_cast<void>(by_output.emplace_back(std::string(), metrics_from(list[i])));
 }
 
 Config metrics_config(const Metrics& listed, const ByOutput& by_output) {

@@ -4,3 +4,4 @@
 #include "holdfast/keras/optimizers/adam.h"
 #include "holdfast/keras/optimizers/descent.h"
 #include "holdfast/keras/optimizers/loss_scale.h"
+#include "holdfast/keras/optimizers/schedule_free.h"

@@ -9,11 +9,10 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/graph/graph.h"
-#include "holdfast/keras/functional.h"
 #include "holdfast/keras/loss_watch.h"
 #include "holdfast/keras/no_gradients.h"
 #include "holdfast/keras/optimizers/loss_scale.h"
-#include "holdfast/keras/sequential.h"
+#include "holdfast/keras/outputs.h"
 #include "holdfast/keras/step_scope.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
@@ -32,31 +31,6 @@ Parts parts_of(const Nested& data) {
   if (data.size() == 0 || data.size() > 3 || data.kind() == Nested::Kind::kList)
     return {data, {}, {}};
   return {data[0], data.size() > 1 ? data[1] : Nested(), data.size() > 2 ? data[2] : Nested()};
-}
-
-// The parts of a structure of outputs, in the order of their names.
-std::vector<Nested> each_output(const Nested& n, const std::vector<std::string>& names) {
-  if (n.is_none()) return std::vector<Nested>(names.size());
-  if (names.size() == 1 && !n.is_dict()) {
-    if (n.is_sequence() && n.size() == 1) return {n[0]};
-    return {n};
-  }
-  std::vector<Nested> out;
-  if (n.is_dict()) {
-    for (const std::string& name : names) {
-      const Nested* found = n.find(name);
-      out.push_back(found ? *found : Nested());
-    }
-    return out;
-  }
-  for (size_t i = 0; i < n.size(); ++i) out.push_back(n[i]);
-  return out;
-}
-
-// The weights of examples for each output: the same for all, or each its own.
-std::vector<Nested> weights_for(const Nested& given, const std::vector<std::string>& names) {
-  if (given.is_tensor() || given.is_none()) return std::vector<Nested>(names.size(), given);
-  return each_output(given, names);
 }
 
 [[noreturn]] void refuse_no_targets(const Loss& loss, const std::string& output, const Nested& y,
@@ -117,14 +91,14 @@ Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred
 }
 
 // The metrics of output `i`.
-Metrics metrics_for(size_t i, const std::vector<std::string>& names, const Metrics& listed,
+Metrics metrics_for(size_t i, const ModelOutputs& outputs, const Metrics& listed,
                     const std::vector<std::pair<std::string, Metrics>>& by_output) {
   Metrics out;
-  if (names.size() == 1)
+  if (outputs.size() == 1)
     out = listed;
-  else if (!listed.empty() && listed.size() != names.size())
+  else if (!listed.empty() && listed.size() != outputs.size())
     fail(Code::E1104,
-         cat("`metrics` is a list of ", listed.size(), ", and the model has ", names.size(),
+         cat("`metrics` is a list of ", listed.size(), ", and the model has ", outputs.size(),
              " outputs"),
          "a list has one entry for each output, and an entry may be a list itself",
          {manual_fix("give lists of metrics by the outputs' names")});
@@ -132,7 +106,16 @@ Metrics metrics_for(size_t i, const std::vector<std::string>& names, const Metri
     out = {listed[i]};
   for (size_t k = 0; k < by_output.size(); ++k) {
     const auto& [name, list] = by_output[k];
-    if (name.empty() ? k == i : name == names[i]) out.insert(out.end(), list.begin(), list.end());
+    if (name.empty() ? k != i : !outputs.meant(i, name)) continue;
+    // A list for what holds several outputs has one for each.
+    size_t inside = name.empty() ? 0 : outputs.count_in(name);
+    if (inside > 1 && list.size() == inside) {
+      size_t before = 0;
+      for (size_t o = 0; o < i; ++o) before += outputs.meant(o, name) ? 1 : 0;
+      out.push_back(list[before]);
+    } else {
+      out.insert(out.end(), list.begin(), list.end());
+    }
   }
   std::erase_if(out, [](const Config& c) { return c.is_null(); });
   return out;
@@ -141,11 +124,13 @@ Metrics metrics_for(size_t i, const std::vector<std::string>& names, const Metri
 // Refuses names that are none of the outputs', and lists that are not one for each output.
 template <class T>
 void need_outputs(const char* argument, const std::vector<std::pair<std::string, T>>& given,
-                  const std::vector<std::string>& names) {
+                  const ModelOutputs& outputs) {
+  const std::vector<std::string>& names = outputs.paths;
   size_t by_place = 0;
   for (const auto& [name, one] : given) {
     by_place += name.empty() ? 1 : 0;
-    bool known = std::find(names.begin(), names.end(), name) != names.end();
+    bool known = false;
+    for (size_t i = 0; i < outputs.size(); ++i) known = known || outputs.meant(i, name);
     // One output may be called anything in a dict of metrics.
     bool matters = names.size() > 1 || std::string_view(argument) == "loss";
     if (!name.empty() && !known && matters)
@@ -168,28 +153,17 @@ Compiled::Compiled(const CompileOptions& options)
     : options_(options), watch_(make_ref<LossWatch>()) {}
 Compiled::~Compiled() = default;
 
-void Compiled::prepare(const Nested& y, const Nested& y_pred,
-                       const std::vector<std::string>& names) {
+void Compiled::prepare(const Nested& y, const Nested& y_pred, const ModelOutputs& outputs) {
   if (prepared_) return;
-  std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
-  bool several = names.size() > 1;
-  const auto& losses = options_.loss.all;
-  need_outputs("loss", losses, names);
-  need_outputs("loss_weights", options_.loss_weights, names);
-  need_outputs("metrics", options_.output_metrics, names);
-  need_outputs("weighted_metrics", options_.output_weighted_metrics, names);
+  std::vector<Nested> truths = outputs.each(y), predictions = outputs.each(y_pred);
+  bool several = outputs.size() > 1;
+  need_outputs("loss", options_.loss.all, outputs);
+  need_outputs("loss_weights", options_.loss_weights, outputs);
+  need_outputs("metrics", options_.output_metrics, outputs);
+  need_outputs("weighted_metrics", options_.output_weighted_metrics, outputs);
   outputs_.clear();
-  for (size_t i = 0; i < names.size(); ++i) {
-    Output out{names[i], {}, 1, {}, {}, {}, {}};
-    for (size_t k = 0; k < losses.size(); ++k) {
-      bool mine =
-          losses[k].first.empty() ? (losses.size() == 1 || k == i) : losses[k].first == names[i];
-      if (mine) out.loss = losses[k].second.function;
-    }
-    for (size_t k = 0; k < options_.loss_weights.size(); ++k) {
-      const auto& [name, weight] = options_.loss_weights[k];
-      if (name.empty() ? k == i : name == names[i]) out.weight = weight;
-    }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Output out{outputs.names[i], {}, {}, {}};
     auto shape_in = [](const Nested& n) {
       std::vector<Tensor> leaves = n.leaves();
       return leaves.empty() ? Shape::unknown() : leaves[0].shape();
@@ -198,50 +172,85 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
     Shape p = i < predictions.size() ? shape_in(predictions[i]) : Shape::unknown();
     auto add = [&](std::vector<Ref<Metric>>& to, const Metrics& wanted) {
       for (const Config& m : wanted) {
-        to.push_back(metric_from(m, t, p, several ? names[i] : ""));
+        to.push_back(metric_from(m, t, p, several ? out.name : ""));
         if (m.live()) out.own.push_back(to.back().get());
       }
     };
-    add(out.metrics, metrics_for(i, names, options_.metrics, options_.output_metrics));
+    add(out.metrics, metrics_for(i, outputs, options_.metrics, options_.output_metrics));
     add(out.weighted,
-        metrics_for(i, names, options_.weighted_metrics, options_.output_weighted_metrics));
+        metrics_for(i, outputs, options_.weighted_metrics, options_.output_weighted_metrics));
     outputs_.push_back(std::move(out));
   }
-  auto counts = [](const Output& o) { return o.loss.get() != nullptr; };
-  if (std::count_if(outputs_.begin(), outputs_.end(), counts) > 1)
-    for (Output& o : outputs_)
-      if (o.loss) o.tracker = make_mean(cat(o.name, "_loss"));
+  add_terms(outputs);
   if (!tracker_) tracker_ = make_mean("loss");
   prepared_ = true;
 }
 
+namespace {
+
+bool among(const std::string& name, const std::vector<std::pair<std::string, Choice<Loss>>>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+}
+
+}  // namespace
+
+void Compiled::add_terms(const ModelOutputs& outputs) {
+  terms_.clear();
+  const auto& losses = options_.loss.all;
+  const auto& weights = options_.loss_weights;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t k = 0; k < losses.size(); ++k) {
+      const auto& [name, loss] = losses[k];
+      bool mine = name.empty() ? losses.size() == 1 || k == i : outputs.meant(i, name);
+      if (!mine || !loss.function) continue;
+      Term term{i, outputs.names[i], loss.function};
+      if (outputs.deep || term.name.empty()) {
+        // A place in a list says little: there stands the output's name, or else the loss's.
+        std::string path = outputs.paths[i];
+        size_t last = path.rfind('/') + 1;  // 0 where there is no slash
+        if (path.find_first_not_of("0123456789", last) == std::string::npos)
+          path.replace(last, std::string::npos, term.name.empty() ? term.loss->name() : term.name);
+        term.name = path;
+      }
+      for (size_t w = 0; w < weights.size(); ++w) {
+        const auto& [of, weight] = weights[w];
+        // Of several losses of one output each may have its own.
+        bool fits =
+            of.empty() ? w == i : of == name || (outputs.meant(i, of) && !among(of, losses));
+        if (fits) term.weight = weight;
+      }
+      terms_.push_back(std::move(term));
+    }
+  if (terms_.size() > 1)
+    for (Term& t : terms_) t.tracker = make_mean(cat(t.name, "_loss"));
+}
+
 Tensor Compiled::loss(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
-                      const std::vector<std::string>& names) {
-  prepare(y, y_pred, names);
-  std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
-  std::vector<Nested> weights = weights_for(sample_weight, names);
+                      const ModelOutputs& outputs) {
+  prepare(y, y_pred, outputs);
+  std::vector<Nested> truths = outputs.each(y), predictions = outputs.each(y_pred);
+  std::vector<Nested> weights = outputs.weights(sample_weight);
   Tensor total;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const Output& out = outputs_[i];
-    if (!out.loss) continue;
+  for (const Term& term : terms_) {
+    size_t i = term.output;
     if (i >= truths.size() || truths[i].leaves().empty())
-      refuse_no_targets(*out.loss, out.name, y, names);
+      refuse_no_targets(*term.loss, outputs.paths[i], y, outputs.paths);
     Tensor weight = i < weights.size() && weights[i].is_tensor() ? weights[i].tensor() : Tensor();
-    Tensor one = (*out.loss)(truths[i].first("`y`"), predictions[i].first("`y_pred`"),
-                             weight.defined() ? MaybeIn(weight) : MaybeIn());
-    if (out.tracker) out.tracker->update_state(one, {}, examples_in(predictions[i]));
-    if (out.weight != 1) one = one * out.weight;
+    Tensor one = (*term.loss)(truths[i].first("`y`"), predictions[i].first("`y_pred`"),
+                              weight.defined() ? MaybeIn(weight) : MaybeIn());
+    if (term.tracker) term.tracker->update_state(one, {}, examples_in(predictions[i]));
+    if (term.weight != 1) one = one * term.weight;
     total = total.defined() ? total + one : one;
   }
   return total;
 }
 
 void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
-                              const std::vector<std::string>& names) {
+                              const ModelOutputs& outputs) {
   if (y.is_none()) return;
-  prepare(y, y_pred, names);
-  std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
-  std::vector<Nested> weights = weights_for(sample_weight, names);
+  prepare(y, y_pred, outputs);
+  std::vector<Nested> truths = outputs.each(y), predictions = outputs.each(y_pred);
+  std::vector<Nested> weights = outputs.weights(sample_weight);
   for (size_t i = 0; i < outputs_.size() && i < truths.size(); ++i) {
     if (truths[i].leaves().empty()) continue;
     const Tensor t = truths[i].first("`y`"), p = predictions[i].first("`y_pred`");
@@ -259,8 +268,8 @@ void Compiled::track(const Tensor& loss, const Tensor& examples) {
 std::vector<Ref<Metric>> Compiled::metrics() const {
   std::vector<Ref<Metric>> out;
   if (tracker_) out.push_back(tracker_);
-  for (const Output& o : outputs_)
-    if (o.tracker) out.push_back(o.tracker);
+  for (const Term& t : terms_)
+    if (t.tracker) out.push_back(t.tracker);
   for (const Output& o : outputs_) out.insert(out.end(), o.metrics.begin(), o.metrics.end());
   for (const Output& o : outputs_) out.insert(out.end(), o.weighted.begin(), o.weighted.end());
   return out;
@@ -278,7 +287,8 @@ Nested Compiled::results() {
   auto tell_metric = [&](const Output& o, const Ref<Metric>& m, bool weighted) {
     // An object of the program keeps its name, under which it is saved: what it says is told with
     // the output's. Others bear that name already.
-    std::string prefix = outputs_.size() > 1 ? o.name + "_" : "", name = m->name();
+    std::string prefix = outputs_.size() > 1 && !o.name.empty() ? o.name + "_" : "";
+    std::string name = m->name();
     bool own = std::find(o.own.begin(), o.own.end(), m.get()) != o.own.end();
     if (!own && name.starts_with(prefix)) name = name.substr(prefix.size());
     auto with = [&](const std::string& plain, const Nested& value) {
@@ -291,8 +301,13 @@ Nested Compiled::results() {
       with(name, value);
   };
   if (tracker_) tell(tracker_->name(), tracker_->result());
-  for (const Output& o : outputs_)
-    if (o.tracker) tell(o.tracker->name(), o.tracker->result());
+  for (size_t i = 0; i < terms_.size(); ++i) {
+    const Term& t = terms_[i];
+    // Of terms of one name the last is told, as Keras does.
+    bool again = std::any_of(terms_.begin() + static_cast<std::ptrdiff_t>(i) + 1, terms_.end(),
+                             [&](const Term& later) { return later.name == t.name; });
+    if (t.tracker && !again) tell(t.tracker->name(), t.tracker->result());
+  }
   for (const Output& o : outputs_)
     for (const Ref<Metric>& m : o.metrics) tell_metric(o, m, false);
   for (const Output& o : outputs_)
@@ -316,10 +331,12 @@ void Compiled::visit(Visitor& see) const {
   for (const auto& [name, list] : options_.output_metrics) objects(list);
   for (const auto& [name, list] : options_.output_weighted_metrics) objects(list);
   for (const Output& o : outputs_) {
-    see.child(o.loss);
-    see.child(o.tracker);
     see.children(o.metrics);
     see.children(o.weighted);
+  }
+  for (const Term& t : terms_) {
+    see.child(t.loss);
+    see.child(t.tracker);
   }
   see.child(tracker_);
 }
@@ -364,28 +381,6 @@ Compiled& ModelLayer::compiled(const char* asked_by) const {
 
 namespace {
 
-// What the outputs of a model are called.
-std::vector<std::string> output_names(const ModelLayer& model, const Nested& y_pred) {
-  std::vector<std::string> out;
-  if (y_pred.is_dict()) {
-    for (const Nested::Entry& e : y_pred.entries()) out.push_back(e.first);
-    return out;
-  }
-  Nested symbols;
-  if (auto* f = dynamic_cast<const FunctionalLayer*>(&model)) symbols = f->outputs();
-  if (auto* s = dynamic_cast<const SequentialLayer*>(&model)) symbols = s->outputs();
-  for (const Tensor& t : symbols.leaves()) out.push_back(node_of(t)->name);
-  size_t wanted = y_pred.is_sequence() ? y_pred.size() : 1;
-  if (out.size() == wanted) return out;
-  out.clear();
-  for (size_t i = 0; i < wanted; ++i) out.push_back(cat("output_", i + 1));
-  return out;
-}
-
-}  // namespace
-
-namespace {
-
 // A step that nobody around it has begun.
 class OwnStep {
  public:
@@ -410,7 +405,7 @@ Tensor ModelLayer::compute_loss(const Nested&, const Nested& y, const Nested& y_
   Compiled& c = compiled("the loss");
   Tensor total;
   if (!c.options().loss.empty())
-    total = c.loss(y, y_pred, sample_weight, output_names(*this, y_pred));
+    total = c.loss(y, y_pred, sample_weight, ModelOutputs(*this, y_pred));
   for (const Tensor& t : losses()) {
     Tensor one = total.defined() && t.dtype() != total.dtype() ? cast(t, total.dtype()) : t;
     if (one.rank() > 0) one = reduce_sum(one);
@@ -435,7 +430,7 @@ Tensor training_loss(ModelLayer& model, const Nested& data) {
 Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested& y_pred,
                                    const Nested& sample_weight) {
   Compiled& c = compiled("its metrics");
-  c.update_metrics(y, y_pred, sample_weight, output_names(*this, y_pred));
+  c.update_metrics(y, y_pred, sample_weight, ModelOutputs(*this, y_pred));
   return c.results();
 }
 

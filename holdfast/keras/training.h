@@ -15,8 +15,10 @@ class Dataset;
 namespace holdfast::keras {
 
 class LossWatch;
+struct ModelOutputs;
 
 /// Something for each output of a model: one for all of them, or by the outputs' names or places.
+/// An output inside of others is named with them: "heads/0".
 template <class T>
 struct PerOutput {
   PerOutput() = default;
@@ -76,11 +78,11 @@ class HOLDFAST_API Compiled final : public Object {
   Config config() const;
 
   /// Finds out which loss and metrics each output has, from the first batch.
-  void prepare(const Nested& y, const Nested& y_pred, const std::vector<std::string>& names);
+  void prepare(const Nested& y, const Nested& y_pred, const ModelOutputs& outputs);
   Tensor loss(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
-              const std::vector<std::string>& names);
+              const ModelOutputs& outputs);
   void update_metrics(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
-                      const std::vector<std::string>& names);
+                      const ModelOutputs& outputs);
   /// The mean of the losses of an epoch.
   void track(const Tensor& loss, const Tensor& examples);
   Nested results();
@@ -93,14 +95,21 @@ class HOLDFAST_API Compiled final : public Object {
  private:
   struct Output {
     std::string name;
-    Ref<Loss> loss;
-    double weight = 1;
-    Ref<Metric> tracker;  // of the loss, where there are several outputs
     std::vector<Ref<Metric>> metrics, weighted;
     std::vector<const Metric*> own;  // those that are objects of the program
   };
+  // A part of the loss: of one output, which may have several.
+  struct Term {
+    size_t output;
+    std::string name;
+    Ref<Loss> loss;
+    double weight = 1;
+    Ref<Metric> tracker = {};  // where there are several terms
+  };
+  void add_terms(const ModelOutputs& outputs);
   CompileOptions options_;
   std::vector<Output> outputs_;
+  std::vector<Term> terms_;
   Ref<Metric> tracker_;
   Ref<LossWatch> watch_;
   bool prepared_ = false;

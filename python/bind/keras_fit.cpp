@@ -1,5 +1,7 @@
 // Training from Python: C++'s loops, with steps and callbacks that may be Python's.
 #include "holdfast/base/text.h"
+#include "holdfast/keras/callbacks.h"
+#include "holdfast/keras/outputs.h"
 #include "holdfast/keras/step_scope.h"
 #include "holdfast/keras/training.h"
 #include "python/bind/call.h"
@@ -378,6 +380,22 @@ void bind_keras_fit(nb::module_& m) {
                                          1;
                                 }};
   });
+  m.def(
+      "set_callback_best",
+      [](nb::handle self, std::optional<double> value) {
+        run([&] {
+          if (auto* c = object_behind<keras::EarlyStoppingCallback>(self.ptr()))
+            c->set_best(value);
+          else if (auto* c = object_behind<keras::ReduceLROnPlateauCallback>(self.ptr()))
+            c->set_best(value);
+          else if (auto* c = object_behind<keras::ModelCheckpointCallback>(self.ptr()))
+            c->set_best(value);
+          else
+            type_error(cat("expected a callback that watches a number, got ", repr_of(self.ptr())));
+          return 0;
+        });
+      },
+      "self"_a, "value"_a.none());
   m.def("model_compile", [](nb::handle model, nb::dict options) {
     run([&] {
       mark();
@@ -478,7 +496,7 @@ void bind_keras_fit(nb::module_& m) {
     return run([&] {
       // The metrics themselves are made with the first batch: which ones, its shapes tell.
       auto like = make_ref<keras::Compiled>(model_of(self.ptr()).compiled().options());
-      like->prepare({}, {}, outputs);
+      like->prepare({}, {}, keras::ModelOutputs(outputs));
       nb::list out;
       for (const Ref<keras::Metric>& metric : like->metrics()) out.append(metric->name());
       return out;

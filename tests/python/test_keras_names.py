@@ -33,7 +33,6 @@ MISSING = {
     "keras.distillation": _LATER,
     "keras.distribution": _SEVERAL,
     "keras.dtype_policies.AWQDTypePolicy": _QUANTIZED,
-    "keras.dtype_policies.DTypePolicyMap": _QUANTIZED,
     "keras.dtype_policies.GPTQDTypePolicy": _QUANTIZED,
     "keras.dtype_policies.Int4DTypePolicy": _QUANTIZED,
     "keras.dtype_policies.QuantizedDTypePolicy": _QUANTIZED,
@@ -48,7 +47,6 @@ MISSING = {
     "keras.layers.TorchModuleWrapper": "a layer of another framework",
     "keras.optimizers.MultiOptimizer": _LATER,
     "keras.optimizers.OptimizerMap": _LATER,
-    "keras.optimizers.ScheduleFreeAdamW": _LATER,
     "keras.optimizers.legacy": "Keras' own raise too: they are gone",
     "keras.preprocessing.image.smart_resize": _IMAGES,
     "keras.preprocessing.image_dataset_from_directory": _IMAGES,
@@ -89,7 +87,6 @@ for _space, _names in _LONG_TAIL.items():
 WITHOUT = {
     "keras.Layer": {
         "add_metric": "Keras' own does nothing but refuse",
-        "compute_output_spec": "`compute_output_shape` says it",
         "symbolic_call": "a layer that is called on a symbol is not called on a value",
         "rematerialized_call": "`keras.remat` recomputes one function",
         "quantize": _QUANTIZED,

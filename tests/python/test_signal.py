@@ -14,14 +14,18 @@ def _complexes(*shape, dtype="complex64"):
     return (RNG.normal(size=shape) + 1j * RNG.normal(size=shape)).astype(dtype)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 7, 9, 16, 17, 26, 31, 37, 97, 120, 251, 1001, 1021, 4096])
+@pytest.mark.parametrize(
+    "n", [1, 2, 3, 4, 6, 7, 9, 16, 17, 26, 31, 37, 97, 120, 251, 1001, 1021, 4096]
+)
 def test_every_length_is_transformed_and_back(n):
     for dtype, tolerance in (("complex64", 3e-6), ("complex128", 2e-14)):
         x = _complexes(3, n, dtype=dtype)
         y = tf.signal.fft(x)
         assert y.dtype == dtype
         scale = np.sqrt(n)
-        np.testing.assert_allclose(y / scale, np.fft.fft(x.astype("complex128")) / scale, atol=tolerance)
+        np.testing.assert_allclose(
+            y / scale, np.fft.fft(x.astype("complex128")) / scale, atol=tolerance
+        )
         np.testing.assert_allclose(tf.signal.ifft(y), x, atol=tolerance)
         real = x.real.copy()
         half = tf.signal.rfft(real)
@@ -35,7 +39,8 @@ def test_many_lines_along_any_axis_and_threads_agree():
     np.testing.assert_allclose(one, np.fft.fft2(x), rtol=2e-4, atol=2e-4)
     results = []
     threads = [
-        threading.Thread(target=lambda: results.append(tf.signal.fft2d(x).numpy())) for _ in range(4)
+        threading.Thread(target=lambda: results.append(tf.signal.fft2d(x).numpy()))
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -52,7 +57,9 @@ def test_empty_tensors_and_lengths_of_zero():
     assert tf.signal.rfft(np.ones((3, 4), "float32"), [0]).shape == (3, 0)
     assert tf.signal.irfft(np.zeros((3, 1), "complex64")).shape == (3, 0)
     # What is not there is zero.
-    np.testing.assert_array_equal(tf.signal.rfft(np.zeros((1, 0), "float32"), [4]), np.zeros((1, 3)))
+    np.testing.assert_array_equal(
+        tf.signal.rfft(np.zeros((1, 0), "float32"), [4]), np.zeros((1, 3))
+    )
 
 
 def test_wrong_arguments_are_refused_by_name():
@@ -71,7 +78,7 @@ def test_wrong_arguments_are_refused_by_name():
         (lambda: tf.signal.hann_window(3, dtype=tf.int32), "E1101", "dtype"),
         (lambda: tf.signal.stft(np.ones(9, "float32"), 4, 0), "E1103", "frame_step"),
     ):
-        with pytest.raises(tf.errors.HoldfastError if hasattr(tf.errors, "HoldfastError") else Exception) as caught:
+        with pytest.raises((TypeError, ValueError)) as caught:
             call()
         assert caught.value.code == code, caught.value
         assert words in str(caught.value)
@@ -140,7 +147,7 @@ def test_keras_spectra_and_back(window, center):
     x = RNG.normal(size=(3, 50)).astype("float32")
     given = np.hamming(10).astype("float32") if window == "own" else window
     real, imag = tf.keras.ops.stft(x, 10, 3, 12, given, center)
-    assert real.shape == imag.shape == (3, (14 if not center else 18 - 1), 7) or center
+    assert real.shape == imag.shape == (3, 17 if center else 13, 7)
     back = tf.keras.ops.istft((real, imag), 10, 3, 12, window=given, center=center)
     if window is not None:
         inner = slice(12, 36)
@@ -152,7 +159,7 @@ def test_keras_spectra_and_back(window, center):
 def test_keras_transforms_take_pairs_and_symbols():
     x = _complexes(2, 4, 6)
     real, imag = tf.keras.ops.fft2((x.real, x.imag))
-    np.testing.assert_allclose(real + 1j * imag.numpy(), np.fft.fft2(x), atol=1e-4)
+    np.testing.assert_allclose(real.numpy() + 1j * imag.numpy(), np.fft.fft2(x), atol=1e-4)
     back = tf.keras.ops.ifft2((real, imag))
     np.testing.assert_allclose(back[1], x.imag, atol=1e-5)
     symbol = tf.keras.Input((8,))

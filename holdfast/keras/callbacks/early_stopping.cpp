@@ -88,6 +88,7 @@ void EarlyStoppingCallback::keep(int64_t epoch) {
   best_epoch_ = epoch;
 }
 
+void EarlyStoppingCallback::set_best(std::optional<double> value) { monitor_.set_best(value); }
 void EarlyStoppingCallback::on_train_begin(Logs&) {
   monitor_.forget();
   wait_ = stopped_ = 0;

@@ -51,6 +51,7 @@ ClassDef& scheduler =
 const ClassDef& ReduceLROnPlateauCallback::definition() const { return plateau; }
 const ClassDef& LearningRateSchedulerCallback::definition() const { return scheduler; }
 
+void ReduceLROnPlateauCallback::set_best(std::optional<double> value) { monitor_.set_best(value); }
 void ReduceLROnPlateauCallback::on_train_begin(Logs&) {
   monitor_.forget();
   wait_ = cooling_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "holdfast/keras/callback.h"
@@ -28,7 +29,11 @@ class HOLDFAST_API Monitor {
     return true;
   }
   double best_yet() const { return best_; }
-  void set_best(double v) { best_ = v; }
+  /// Goes on from a value; from none, as at the beginning.
+  void set_best(std::optional<double> v) {
+    forget();
+    if (v) best_ = *v;
+  }
   const std::string& name() const { return name_; }
 
  private:

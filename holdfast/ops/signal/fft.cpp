@@ -25,7 +25,8 @@ using signal::FourierPlan;
 using signal::Parts;
 using signal::RealTransformOptions;
 
-// What is given beside complex numbers: the dtype of the other kind, which follows from the input's.
+// What is given beside complex numbers: the dtype of the other kind, which follows from the
+// input's.
 struct TransformAttrs {
   Attr<Arg> Tcomplex;
 };
@@ -41,12 +42,14 @@ void infer_complex(Infer& s) {
   s.output(s.dtype(), s.shape());
 }
 
-// The sizes of a transform of real numbers: of its results where it goes there, else of the numbers.
+// The sizes of a transform of real numbers: of its results where it goes there, else of the
+// numbers.
 template <int kAxes, bool kBack>
 void infer_real(Infer& s) {
   s.need_rank(0, kAxes);
   DType out = kBack ? real_of(s.dtype()) : complex_of(s.dtype());
-  const Arg& asked = kBack ? s.attrs<BackAttrs>().Treal.arg() : s.attrs<TransformAttrs>().Tcomplex.arg();
+  const Arg& asked =
+      kBack ? s.attrs<BackAttrs>().Treal.arg() : s.attrs<TransformAttrs>().Tcomplex.arg();
   if (!asked.none() && asked.dtype() != out)
     s.bad_value(kBack ? "Treal" : "Tcomplex", name(asked.dtype()),
                 cat(name(out), " for ", name(s.dtype())));
@@ -68,8 +71,8 @@ void infer_real(Infer& s) {
 // Lines that are transformed together: enough for a vector of floats.
 constexpr int64_t kLines = 16;
 
-// Transforms `lines` lines: `load(line, parts, stride)` gives the numbers of one, `store(line, parts,
-// stride)` takes its results.
+// Transforms `lines` lines: `load(line, parts, stride)` gives the numbers of one, `store(line,
+// parts, stride)` takes its results.
 template <class T, class Load, class Store>
 void for_lines(const FourierPlan<T>& plan, int64_t lines, bool inverse, Load load, Store store) {
   int64_t n = plan.size();
@@ -371,15 +374,15 @@ Tensor lengths(const char* function, const Tensor& t, const Axes& given, int axe
 
 }  // namespace
 
-#define HOLDFAST_COMPLEX(Name, fn, other, axes, inverse)                     \
-  OP(Name, &signal::fn)                                                      \
-      .args("input")                                                         \
-      .python("signal." #fn)                                                 \
-      .inputs("input")                                                       \
-      .dtypes(kComplexes)                                                    \
-      .infer(infer_complex<axes>)                                            \
+#define HOLDFAST_COMPLEX(Name, fn, other, axes, inverse)                                \
+  OP(Name, &signal::fn)                                                                 \
+      .args("input")                                                                    \
+      .python("signal." #fn)                                                            \
+      .inputs("input")                                                                  \
+      .dtypes(kComplexes)                                                               \
+      .infer(infer_complex<axes>)                                                       \
       .kernel("passes", prepare<axes, Transform::kComplex>, run_complex<axes, inverse>) \
-      .gradient(complex_gradient<signal::other, axes, inverse>)              \
+      .gradient(complex_gradient<signal::other, axes, inverse>)                         \
       .keeps("")
 
 static const Op fft_op = HOLDFAST_COMPLEX(FFT, fft, ifft, 1, false)
@@ -419,37 +422,38 @@ static const Op ifft3d_op = HOLDFAST_COMPLEX(IFFT3D, ifft3d, fft3d, 3, true)
                                 .reference("np.fft.ifftn(input, axes=(-3, -2, -1))");
 Tensor signal::ifft3d(const In& input) { return ifft3d_op(input); }
 
-#define HOLDFAST_REAL(Name, fn)                                         \
-  OP(Name, &signal::fn)                                                 \
-      .args("input_tensor")                                             \
-      .options<&RealTransformOptions::fft_length>("fft_length")         \
-      .python("signal." #fn)                                            \
-      .inputs("input, fft_length: Tlength!")                            \
-      .dtypes({int32, int64}, "Tlength")                                \
+#define HOLDFAST_REAL(Name, fn)                                 \
+  OP(Name, &signal::fn)                                         \
+      .args("input_tensor")                                     \
+      .options<&RealTransformOptions::fft_length>("fft_length") \
+      .python("signal." #fn)                                    \
+      .inputs("input, fft_length: Tlength!")                    \
+      .dtypes({int32, int64}, "Tlength")                        \
       .keeps("fft_length")
 
-#define HOLDFAST_FORTH(Name, fn, other, axes)                                  \
-  HOLDFAST_REAL(Name, fn)                                                      \
-      .attr("Tcomplex", Arg())                                                 \
-      .attrs<&TransformAttrs::Tcomplex>()                                      \
-      .dtypes({float32, float64})                                              \
-      .infer(infer_real<axes, false>)                                          \
-      .kernel("passes", prepare<axes, Transform::kReal>, run_real<axes>)            \
+#define HOLDFAST_FORTH(Name, fn, other, axes)                            \
+  HOLDFAST_REAL(Name, fn)                                                \
+      .attr("Tcomplex", Arg())                                           \
+      .attrs<&TransformAttrs::Tcomplex>()                                \
+      .dtypes({float32, float64})                                        \
+      .infer(infer_real<axes, false>)                                    \
+      .kernel("passes", prepare<axes, Transform::kReal>, run_real<axes>) \
       .gradient(real_gradient<signal::other, axes>)
 
-#define HOLDFAST_BACK(Name, fn, other, axes)                                   \
-  HOLDFAST_REAL(Name, fn)                                                      \
-      .attr("Treal", Arg())                                                    \
-      .attrs<&BackAttrs::Treal>()                                              \
-      .dtypes(kComplexes)                                                      \
-      .infer(infer_real<axes, true>)                                           \
-      .kernel("passes", prepare<axes, Transform::kBack>, run_back<axes>)            \
+#define HOLDFAST_BACK(Name, fn, other, axes)                             \
+  HOLDFAST_REAL(Name, fn)                                                \
+      .attr("Treal", Arg())                                              \
+      .attrs<&BackAttrs::Treal>()                                        \
+      .dtypes(kComplexes)                                                \
+      .infer(infer_real<axes, true>)                                     \
+      .kernel("passes", prepare<axes, Transform::kBack>, run_back<axes>) \
       .gradient(back_gradient<signal::other, axes>)
 
 static const Op rfft_op =
     HOLDFAST_FORTH(RFFT, rfft, irfft, 1)
-        .doc("The first n / 2 + 1 numbers of the Fourier transform of real ones, along the last "
-             "axis.")
+        .doc(
+            "The first n / 2 + 1 numbers of the Fourier transform of real ones, along the last "
+            "axis.")
         .samples("uniform(3, 8)", "uniform(2, 7)", "uniform(9), fft_length=[6]",
                  "uniform(2, 5), fft_length=[9]")
         .reference("np.fft.rfft(input_tensor, None if fft_length is None else fft_length[0])");
@@ -481,8 +485,8 @@ Tensor signal::rfft3d(const In& x, const RealTransformOptions& o) {
 static const Op irfft_op =
     HOLDFAST_BACK(IRFFT, irfft, rfft, 1)
         .doc("Inverse of `rfft`; where no length is given, an even one.")
-        .samples("complexes(3, 5)", "complexes(4), fft_length=[7]", "complexes(2, 4), fft_length=[9]",
-                 "complexes(6), fft_length=[4]")
+        .samples("complexes(3, 5)", "complexes(4), fft_length=[7]",
+                 "complexes(2, 4), fft_length=[9]", "complexes(6), fft_length=[4]")
         .reference("np.fft.irfft(input_tensor, None if fft_length is None else fft_length[0])");
 Tensor signal::irfft(const In& x, const RealTransformOptions& o) {
   Tensor t = x;

@@ -14,24 +14,24 @@ namespace holdfast {
 namespace {
 
 int64_t at_least_one(const char* function, const char* argument, int64_t n) {
-  if (n < 1)
-    fail(Code::E1103, cat(function, ": `", argument, "` is ", n, ", expected 1 or more"));
+  if (n < 1) fail(Code::E1103, cat(function, ": `", argument, "` is ", n, ", expected 1 or more"));
   return n;
 }
 
 // The axis of a tensor of known rank, counted from the front.
 int axis_in(const char* function, const Tensor& t, int64_t axis) {
   if (axis < -t.rank() || axis >= t.rank())
-    fail(Code::E1103, cat(function, ": `axis` is ", axis, ", out of range for the shape ",
-                          t.shape().text()));
+    fail(Code::E1103,
+         cat(function, ": `axis` is ", axis, ", out of range for the shape ", t.shape().text()));
   return static_cast<int>(axis < 0 ? axis + t.rank() : axis);
 }
 
 // By how much each axis moves: half its size, rounded one way or the other.
 Tensor shifted(const char* function, const Tensor& t, const Axes& axes, bool back) {
   if (!sizes_known({t}))
-    return deferred(function, {t}, t.dtype(), t.shape(),
-                    [=](std::span<const Tensor> in) { return shifted(function, in[0], axes, back); });
+    return deferred(function, {t}, t.dtype(), t.shape(), [=](std::span<const Tensor> in) {
+      return shifted(function, in[0], axes, back);
+    });
   Dims which, by;
   if (axes)
     for (int64_t a : known_numbers(*axes, function, "axes"))
@@ -133,19 +133,20 @@ Tensor signal::ifftshift(const In& x, const ShiftOptions& o) {
   return shifted("ifftshift", x, o.axes, true);
 }
 
-REGISTER(FUNCTION(&signal::frame)
-             .args("signal, frame_length, frame_step")
-             .options<&signal::FrameOptions::pad_end, &signal::FrameOptions::pad_value,
-                      &signal::FrameOptions::axis>("pad_end, pad_value, axis")
-             .python("signal.frame")
-             .doc("Pieces of `frame_length` numbers along an axis, which begin `frame_step` apart.")
-             .samples("uniform(9), 4, 2", "uniform(2, 3), 4, 1", "uniform(3, 2), 2, 1, axis=0",
-                      "uniform(2, 7), 3, 2")
-             .reference("(lambda a, n: np.moveaxis(np.stack([np.take(signal, range(i * frame_step, i * "
-                        "frame_step + frame_length), a) for i in range(n)], a) if n else "
-                        "np.zeros(signal.shape[:a] + (0, frame_length) + signal.shape[a + 1:]), a, a))"
-                        "(axis % signal.ndim, max(0, 1 + (signal.shape[axis] - frame_length) // "
-                        "frame_step))"));
+REGISTER(
+    FUNCTION(&signal::frame)
+        .args("signal, frame_length, frame_step")
+        .options<&signal::FrameOptions::pad_end, &signal::FrameOptions::pad_value,
+                 &signal::FrameOptions::axis>("pad_end, pad_value, axis")
+        .python("signal.frame")
+        .doc("Pieces of `frame_length` numbers along an axis, which begin `frame_step` apart.")
+        .samples("uniform(9), 4, 2", "uniform(2, 3), 4, 1", "uniform(3, 2), 2, 1, axis=0",
+                 "uniform(2, 7), 3, 2")
+        .reference("(lambda a, n: np.moveaxis(np.stack([np.take(signal, range(i * frame_step, i * "
+                   "frame_step + frame_length), a) for i in range(n)], a) if n else "
+                   "np.zeros(signal.shape[:a] + (0, frame_length) + signal.shape[a + 1:]), a, a))"
+                   "(axis % signal.ndim, max(0, 1 + (signal.shape[axis] - frame_length) // "
+                   "frame_step))"));
 Tensor signal::frame(const In& signal, int64_t frame_length, int64_t frame_step,
                      const FrameOptions& o) {
   return framed(signal, at_least_one("frame", "frame_length", frame_length),

@@ -17,8 +17,7 @@ int64_t checked(const char* function, int64_t length, DType dtype) {
   if (length < 0)
     fail(Code::E1103, cat(function, ": `window_length` is ", length, ", expected 0 or more"));
   if (!is_floating(dtype))
-    fail(Code::E1101,
-         cat(function, ": `dtype` is ", name(dtype), ", expected ", to_text(kFloats)));
+    fail(Code::E1101, cat(function, ": `dtype` is ", name(dtype), ", expected ", to_text(kFloats)));
   return length;
 }
 
@@ -52,28 +51,28 @@ DType computed_in(DType wanted) { return wanted == float64 ? float64 : float32; 
 
 }  // namespace
 
-REGISTER(FUNCTION(&signal::hann_window)
-             .args("window_length")
-             .options<&signal::WindowOptions::periodic, &signal::WindowOptions::dtype>(
-                 "periodic, dtype")
-             .python("signal.hann_window")
-             .doc("Half a cosine less than 1/2: 0 at the ends and 1 in the middle.")
-             .samples("8", "7", "8, periodic=False", "1", "0")
-             .reference("np.hanning(window_length + (periodic and window_length % 2 == 0))"
-                        "[:window_length]"));
+REGISTER(
+    FUNCTION(&signal::hann_window)
+        .args("window_length")
+        .options<&signal::WindowOptions::periodic, &signal::WindowOptions::dtype>("periodic, dtype")
+        .python("signal.hann_window")
+        .doc("Half a cosine less than 1/2: 0 at the ends and 1 in the middle.")
+        .samples("8", "7", "8, periodic=False", "1", "0")
+        .reference("np.hanning(window_length + (periodic and window_length % 2 == 0))"
+                   "[:window_length]"));
 Tensor signal::hann_window(int64_t window_length, const WindowOptions& o) {
   return raised_cosine("hann_window", window_length, o, 0.5, 0.5);
 }
 
-REGISTER(FUNCTION(&signal::hamming_window)
-             .args("window_length")
-             .options<&signal::WindowOptions::periodic, &signal::WindowOptions::dtype>(
-                 "periodic, dtype")
-             .python("signal.hamming_window")
-             .doc("Hann's window raised, so that its ends are 0.08.")
-             .samples("8", "7", "8, periodic=False")
-             .reference("np.hamming(window_length + (periodic and window_length % 2 == 0))"
-                        "[:window_length]"));
+REGISTER(
+    FUNCTION(&signal::hamming_window)
+        .args("window_length")
+        .options<&signal::WindowOptions::periodic, &signal::WindowOptions::dtype>("periodic, dtype")
+        .python("signal.hamming_window")
+        .doc("Hann's window raised, so that its ends are 0.08.")
+        .samples("8", "7", "8, periodic=False")
+        .reference("np.hamming(window_length + (periodic and window_length % 2 == 0))"
+                   "[:window_length]"));
 Tensor signal::hamming_window(int64_t window_length, const WindowOptions& o) {
   return raised_cosine("hamming_window", window_length, o, 0.54, 0.46);
 }

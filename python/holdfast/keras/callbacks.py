@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .. import nest
+from .. import _holdfast, nest
 from . import declared
 
 
@@ -43,6 +43,19 @@ def _hold_weakly(history: Any, model: Any) -> None:
 
 
 History.model = property(_trained_model, _hold_weakly)
+
+
+def _with_settable_best(kind: Any) -> None:
+    """Lets programs say what counts as the best yet; None: nothing does."""
+
+    def put(self: Any, value: Any) -> None:
+        _holdfast.set_callback_best(self, None if value is None else float(value))
+
+    kind.best = property(kind.best.fget, put, doc="The best number yet; None before the first.")
+
+
+for _path in ("EarlyStopping", "ModelCheckpoint", "ReduceLROnPlateau"):
+    _with_settable_best(declared.class_of(f"callbacks.{_path}"))
 
 
 class LambdaCallback(Callback):

@@ -33,7 +33,7 @@ __all__ = ["Layer"]
 # What Keras's layers have, and ours have not.
 _MISSING = frozenset(
     [
-        *("add_metric", "compiled_loss", "compute_output_spec", "export"),
+        *("add_metric", "compiled_loss", "export"),
         *("quantize", "quantization_mode"),
         *("rematerialized_call", "symbolic_call"),
     ]
@@ -252,7 +252,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         }
         out["name"] = checked_name(out.get("name"), type(self))
         if out.get("dtype") is not None:
-            out["dtype"] = policy_name(out["dtype"])
+            out["dtype"] = policy_name(out["dtype"], out["name"])
         if not out.pop("autocast", True):
             self._autocast = False
         shape = out.pop("input_shape", None)
@@ -440,6 +440,30 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
             labels=[*calls, *used_here(f"`{what}` is asked for here")],
         )
 
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call gives, as symbols of the same dtypes and shapes that lead nowhere.
+
+        Arguments are those of the call: symbols, or tensors, whose dtypes and shapes count.
+        """
+        from .keras_tensor import KerasTensor, symbols_like
+
+        own = type(self).compute_output_shape
+        if not args or is_ours_or_native(own):
+            given_args, given_kwargs = symbols_like((args, kwargs))
+            return symbols_like(self(*given_args, **given_kwargs))
+        shape = self.compute_output_shape(_shapes_of(self._as_inputs(args[0])))
+
+        def described(one: Any) -> Any:
+            if isinstance(one, dict):
+                return {key: described(part) for key, part in one.items()}
+            if isinstance(one, (list, tuple)) and any(
+                isinstance(part, (list, tuple, dict)) for part in one
+            ):
+                return type(one)(described(part) for part in one)
+            return KerasTensor(tuple(one), dtype=self.compute_dtype)
+
+        return described(shape)
+
     def get_output_at(self, node_index: int) -> Any:
         """What its call number `node_index` on symbols gave."""
         return _holdfast.layer_outputs(self)[node_index]
@@ -522,8 +546,19 @@ def raise_no_call(layer: Layer, what: str) -> None:
     )
 
 
-def policy_name(dtype: Any) -> str:
-    """The name of a policy, of a dtype, or itself."""
+def is_ours_or_native(method: Any) -> bool:
+    """Whether a method is none that a program's class has written."""
+    return not isinstance(method, types.FunctionType) or method.__module__.startswith("holdfast.")
+
+
+def policy_name(dtype: Any, layer: str | None = None) -> str:
+    """The name of a policy, of a dtype, or itself; of a map: of the policy for a layer's name."""
+    if isinstance(dtype, dict) and "policy_map" in dtype.get("config", ()):
+        from .dtype_policies import deserialize
+
+        dtype = deserialize(dtype)
+    if hasattr(dtype, "default_policy"):
+        dtype = dtype[layer] if layer else dtype.default_policy
     if isinstance(dtype, dict):
         dtype = dtype["config"]["name"]
     if isinstance(dtype, str) and dtype.startswith("mixed_"):

@@ -82,6 +82,7 @@ OWN = {
     "Lion": [{"beta_1": 0.5, "beta_2": 0.7}],
     "Lamb": [{"beta_1": 0.5, "beta_2": 0.7}],
     "Muon": [{"nesterov": False, "rms_rate": None}, {"exclude_layers": ["mat"]}],
+    "ScheduleFreeAdamW": [{"warmup_steps": 3}, {"beta_1": 0.5, "beta_2": 0.7, "epsilon": 0.01}],
 }
 for name, kinds in OWN.items():
     record(name)

@@ -15,9 +15,10 @@ struct Parts {
 
 template <class T>
 struct FourierLoops {
-  /// Of `radix * rows` groups of `width` numbers each `radix` that are `rows` apart are transformed,
-  /// multiplied by `twiddles` ([rows, radix - 1] real parts, then as many imaginary ones) and
-  /// written beside each other. `roots` are the radix-th roots of one, for a radix above 5.
+  /// Of `radix * rows` groups of `width` numbers each `radix` that are `rows` apart are
+  /// transformed, multiplied by `twiddles` ([rows, radix - 1] real parts, then as many imaginary
+  /// ones) and written beside each other. `roots` are the radix-th roots of one, for a radix
+  /// above 5.
   void (*pass)(int radix, Parts<T> from, Parts<T> to, int64_t rows, int64_t width,
                const T* twiddles, const T* roots);
   /// to = from * factors, group by group of `width`; `factors` as [groups] real parts, then

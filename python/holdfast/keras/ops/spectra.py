@@ -67,7 +67,8 @@ def _window(window: Any, length: int, fft_length: int, dtype: Any, op: str) -> A
     if fft_length < length:
         fail(
             "E1103",
-            f"`fft_length` of `{op}` is {fft_length}, expected at least `sequence_length`, {length}",
+            f"`fft_length` of `{op}` is {fft_length}, expected at least the `sequence_length`, "
+            f"{length}",
         )
     if window is None:
         return None
@@ -80,7 +81,8 @@ def _window(window: Any, length: int, fft_length: int, dtype: Any, op: str) -> A
     if made.shape != (length,):
         fail(
             "E1102",
-            f"`window` of `{op}` has the shape {made.shape}, expected [sequence_length], [{length}]",
+            f"`window` of `{op}` has the shape {made.shape}, expected one number for each of "
+            f"{length} samples",
         )
     before = (fft_length - length) // 2
     return tf.pad(made, [[before, fft_length - length - before]])

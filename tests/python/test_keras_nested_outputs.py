@@ -1,0 +1,146 @@
+"""Losses and metrics of outputs that lie in lists and dicts inside of each other."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+X = np.arange(12).reshape(4, 3).astype("float32") / 7
+A = np.ones((4, 1), "float32")
+B = np.arange(8).reshape(4, 2).astype("float32") / 5
+C = B * 2
+# What the three outputs below are off by: mean squared and mean absolute, as Keras 3.15 prints them.
+A_MSE, A_MAE = 3.9082, 1.6429
+B_MSE, B_MAE = 3.7367, 1.6571
+C_MSE, C_MAE = 1.251, 0.9571
+
+FORMS = {
+    "dict_list": lambda a, b, c: {"p": a, "q": [b, c]},
+    "list_list": lambda a, b, c: [a, [b, c]],
+    "tuples": lambda a, b, c: (a, (b, c)),
+    "dict_dict": lambda a, b, c: {"p": a, "q": {"r": b, "s": c}},
+}
+
+
+def _functional(form):
+    x = tf.keras.Input((3,))
+    outputs = [
+        tf.keras.layers.Dense(n, kernel_initializer="ones", name=name)(x)
+        for n, name in ((1, "aa"), (2, "bb"), (2, "cc"))
+    ]
+    return tf.keras.Model(x, FORMS[form](*outputs))
+
+
+class _Own(tf.keras.Model):
+    def __init__(self, form):
+        super().__init__()
+        self.form = FORMS[form]
+        self.heads = [tf.keras.layers.Dense(n, kernel_initializer="ones") for n in (1, 2, 2)]
+
+    def call(self, x):
+        return self.form(*(head(x) for head in self.heads))
+
+
+def _evaluated(model, form, y=None, **options):
+    model.compile("sgd", **options)
+    y = FORMS[form](A, B, C) if y is None else y
+    numbers = model.evaluate(X, y, verbose=0, return_dict=True)
+    return {name: round(float(value), 4) for name, value in numbers.items()}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_loss_for_all(form):
+    wanted = round(A_MSE + B_MSE + C_MSE, 4)
+    for model in (_functional(form), _Own(form)):
+        assert _evaluated(model, form, loss="mse")["loss"] == pytest.approx(wanted, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("form", "loss", "names"),
+    [
+        ("dict_list", {"p": "mse", "q": ["mae", "mse"]}, ["p", "q/bb", "q/cc"]),
+        ("dict_list", ["mse", "mae", "mse"], ["p", "q/bb", "q/cc"]),
+        ("list_list", ["mse", ["mae", "mse"]], ["aa", "1/bb", "1/cc"]),
+        ("tuples", ("mse", ("mae", "mse")), ["aa", "1/bb", "1/cc"]),
+        ("dict_dict", {"p": "mse", "q": {"r": "mae", "s": "mse"}}, ["p", "q/r", "q/s"]),
+    ],
+)
+def test_losses_in_the_form_of_the_outputs(form, loss, names):
+    numbers = _evaluated(_functional(form), form, loss=loss)
+    assert numbers.pop("loss") == pytest.approx(A_MSE + B_MAE + C_MSE, abs=2e-4)
+    assert numbers == {
+        f"{name}_loss": value for name, value in zip(names, (A_MSE, B_MAE, C_MSE), strict=True)
+    }
+    assert _evaluated(_Own(form), form, loss=loss)["loss"] == pytest.approx(
+        A_MSE + B_MAE + C_MSE, abs=2e-4
+    )
+
+
+def test_weights_of_losses_have_their_form():
+    loss = {"p": "mse", "q": ["mae", "mse"]}
+    for weights in ({"p": 2.0, "q": [3.0, 0.5]}, [2.0, 3.0, 0.5]):
+        numbers = _evaluated(_functional("dict_list"), "dict_list", loss=loss, loss_weights=weights)
+        assert numbers["loss"] == pytest.approx(2 * A_MSE + 3 * B_MAE + 0.5 * C_MSE, abs=2e-4)
+        assert numbers["q/bb_loss"] == B_MAE  # told without its weight
+
+
+def test_outputs_without_a_loss_need_no_targets():
+    assert _evaluated(_functional("dict_dict"), "dict_dict", loss={"q": {"s": "mse"}}) == {
+        "loss": C_MSE
+    }
+    only = {"q": {"s": C}}
+    assert _evaluated(_functional("dict_dict"), "dict_dict", only, loss={"q": {"s": "mse"}}) == {
+        "loss": C_MSE
+    }
+
+
+def test_several_losses_of_one_output_add_up():
+    numbers = _evaluated(
+        _functional("dict_list"), "dict_list", loss={"p": ["mse", "mae"], "q": ["mae", "mse"]}
+    )
+    assert numbers["loss"] == pytest.approx(A_MSE + A_MAE + B_MAE + C_MSE, abs=2e-4)
+    assert numbers["p_loss"] == A_MAE
+
+
+def test_metrics_in_the_form_of_the_outputs():
+    wanted = {"aa_mae": A_MAE, "bb_mse": B_MSE, "cc_mae": C_MAE}
+    for form, metrics in (
+        ("dict_list", {"p": ["mae"], "q": [["mse"], ["mae"]]}),
+        ("dict_list", {"p": "mae", "q": ["mse", "mae"]}),
+        ("list_list", [["mae"], [["mse"], ["mae"]]]),
+        ("dict_dict", {"p": ["mae"], "q": {"r": ["mse"], "s": ["mae"]}}),
+    ):
+        numbers = _evaluated(_functional(form), form, loss="mse", metrics=metrics)
+        assert wanted.items() <= numbers.items(), form
+    own = _evaluated(
+        _Own("dict_list"), "dict_list", loss="mse", metrics={"p": ["mae"], "q": [["mse"], ["mae"]]}
+    )
+    assert {"mae": A_MAE, "mse": B_MSE, "mae_1": C_MAE}.items() <= own.items()
+
+
+def test_targets_and_weights_may_have_another_form_with_as_many_parts():
+    model = _functional("dict_list")
+    model.compile("sgd", loss="mse")
+    flat = model.evaluate(X, [A, B, C], verbose=0, return_dict=True)
+    assert flat["q/cc_loss"] == pytest.approx(C_MSE, abs=1e-4)
+    weights = {"p": np.zeros(4, "float32"), "q": [np.ones(4, "float32"), np.zeros(4, "float32")]}
+    weighted = model.evaluate(
+        X, {"p": A, "q": [B, C]}, sample_weight=weights, verbose=0, return_dict=True
+    )
+    assert weighted["loss"] == pytest.approx(B_MSE, abs=1e-4)
+
+
+def test_training_moves_all_of_them():
+    model = _functional("dict_list")
+    model.compile("sgd", loss={"p": "mse", "q": ["mae", "mse"]}, metrics={"p": ["mae"]})
+    before = [w.copy() for w in model.get_weights()]
+    history = model.fit(X, {"p": A, "q": [B, C]}, epochs=2, verbose=0).history
+    assert history["loss"][1] < history["loss"][0]
+    assert all((a != b).any() for a, b in zip(before, model.get_weights(), strict=True))
+
+
+def test_a_name_that_is_no_output_is_refused():
+    with pytest.raises(ValueError, match="q/t"):
+        _evaluated(_functional("dict_dict"), "dict_dict", loss={"p": "mse", "q": {"t": "mse"}})
+    with pytest.raises(ValueError, match="nothing for"):
+        _evaluated(_functional("dict_dict"), "dict_dict", {"p": A}, loss="mse")

@@ -1,0 +1,118 @@
+"""What a call would give, policies by the names of layers, and what counts as the best yet."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+keras = tf.keras
+
+
+def test_the_spec_of_a_call_is_a_symbol_that_leads_nowhere():
+    layer = keras.layers.Dense(3)
+    spec = layer.compute_output_spec(keras.KerasTensor((None, 5)))
+    assert isinstance(spec, keras.KerasTensor)
+    assert spec.shape == (None, 3)
+    assert spec.dtype == "float32"
+    assert not hasattr(layer, "output")  # nothing was recorded
+    assert keras.layers.Dense(3, dtype="mixed_bfloat16").compute_output_spec(
+        keras.KerasTensor((2, 5))
+    ).dtype == ("bfloat16")
+
+
+def test_specs_of_several_outputs_and_of_values():
+    lstm = keras.layers.LSTM(4, return_state=True)
+    out, h, c = lstm.compute_output_spec(np.zeros((2, 3, 5), "float32"))
+    assert [tuple(t.shape) for t in (out, h, c)] == [(2, 4)] * 3
+    added = keras.layers.Add().compute_output_spec(
+        [keras.KerasTensor((None, 5)), keras.KerasTensor((None, 5))]
+    )
+    assert added.shape == (None, 5)
+
+
+def test_specs_of_models():
+    x = keras.Input((4,))
+    model = keras.Model(x, {"a": keras.layers.Dense(2)(x), "b": x * 2})
+    spec = model.compute_output_spec(keras.KerasTensor((7, 4)))
+    assert spec["a"].shape == (7, 2)
+    assert spec["b"].shape == (7, 4)
+
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.inner = keras.layers.Dense(6)
+
+        def call(self, x, training=False):
+            return self.inner(x), x
+
+    one, two = Own().compute_output_spec(keras.KerasTensor((None, 4)), training=True)
+    assert one.shape == (None, 6)
+    assert two.shape == (None, 4)
+    assert keras.Sequential([keras.layers.Flatten()]).compute_output_spec(
+        keras.KerasTensor((3, 2, 5))
+    ).shape == (3, 10)
+
+
+def test_a_layer_that_says_its_shape_is_not_run():
+    class Said(keras.layers.Layer):
+        def call(self, x):
+            raise AssertionError("run")
+
+        def compute_output_shape(self, input_shape):
+            return (*input_shape[:-1], 9)
+
+    spec = Said().compute_output_spec(keras.KerasTensor((None, 4), dtype="int32"))
+    assert spec.shape == (None, 9)
+    assert spec.dtype == "float32"
+
+
+def test_policies_by_the_names_of_layers():
+    policies = keras.dtype_policies.DTypePolicyMap("bfloat16", {"enc_.*": "mixed_bfloat16"})
+    policies["head"] = keras.DTypePolicy("float64")
+    assert len(policies) == 2
+    assert policies.name == "map_bfloat16"
+    assert policies["enc_1"].name == "mixed_bfloat16"
+    assert policies["xenc_1"].name == "bfloat16"
+    with pytest.raises(ValueError, match="already"):
+        policies["head"] = "float32"
+    policies["enc_1.*"] = "float32"
+    with pytest.raises(ValueError, match="several keys"):
+        policies["enc_12"]
+    del policies["enc_1.*"]
+    again = keras.dtype_policies.deserialize(keras.dtype_policies.serialize(policies))
+    assert again == policies
+
+    assert keras.layers.Dense(2, dtype=policies, name="head").dtype == "float64"
+    first = keras.layers.Dense(2, dtype=policies, name="enc_1")
+    assert (first.compute_dtype, first.dtype) == ("bfloat16", "float32")
+    assert keras.layers.Dense(2, dtype=policies).dtype == "bfloat16"
+    with pytest.raises(ValueError, match="map itself"):
+        keras.dtype_policies.DTypePolicyMap(policies)
+    with pytest.raises(TypeError, match="expected a dict"):
+        keras.dtype_policies.DTypePolicyMap("float32", ["float32"])
+
+
+def test_the_best_yet_can_be_set(tmp_path):
+    path = str(tmp_path / "m.weights.h5")
+    saved = keras.callbacks.ModelCheckpoint(
+        path, monitor="loss", save_best_only=True, save_weights_only=True
+    )
+    assert saved.best is None
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, y = np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
+    saved.best = -1.0
+    model.fit(x, y, verbose=0, callbacks=[saved])
+    assert saved.best == -1.0
+    assert not (tmp_path / "m.weights.h5").exists()
+    saved.best = None
+    model.fit(x, y, verbose=0, callbacks=[saved])
+    assert (tmp_path / "m.weights.h5").exists()
+    stop = keras.callbacks.EarlyStopping(monitor="loss")
+    assert stop.best is None
+    stop.best = 0.25
+    assert stop.best == 0.25
+    stop.best = None
+    assert stop.best is None
+    with pytest.raises((TypeError, ValueError)):
+        stop.best = "low"
