@@ -1,5 +1,5 @@
 # libholdfast_cuda.so: built wherever nvcc is found, opened at run time only where a driver is. It links
-# to no CUDA library: the runtime is inside it, cuBLASLt and NVRTC are opened when first used.
+# to no CUDA library: the runtime is inside it, cuBLASLt, cuDNN and NVRTC are opened when first used.
 include(CheckLanguage)
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
@@ -39,8 +39,14 @@ add_custom_command(OUTPUT ${embedded}
   DEPENDS ${device_header_files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/holdfast/cuda/*.cpp ${PROJECT_SOURCE_DIR}/holdfast/cuda/*.cu)
+find_path(HOLDFAST_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+if(NOT HOLDFAST_CUDNN_INCLUDE)
+  message(STATUS "Holdfast: CUDA without the headers of cuDNN, so convolutions run on the CPU")
+  list(FILTER cuda_sources EXCLUDE REGEX "/convolution\\.cpp$")
+endif()
 add_library(holdfast_cuda MODULE ${cuda_sources} ${embedded})
-target_include_directories(holdfast_cuda PRIVATE ${HOLDFAST_GENERATED_DIR} ${HOLDFAST_CUBLASLT_INCLUDE} ${HOLDFAST_NVRTC_INCLUDE})
+target_include_directories(holdfast_cuda PRIVATE ${HOLDFAST_GENERATED_DIR} ${HOLDFAST_CUBLASLT_INCLUDE} ${HOLDFAST_NVRTC_INCLUDE}
+  $<$<BOOL:${HOLDFAST_CUDNN_INCLUDE}>:${HOLDFAST_CUDNN_INCLUDE}>)
 target_compile_definitions(holdfast_cuda PRIVATE HOLDFAST_BUILDING)
 target_compile_options(holdfast_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
 target_precompile_headers(holdfast_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/holdfast/op/op.h>")

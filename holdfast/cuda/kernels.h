@@ -23,4 +23,8 @@ cudaError_t reduce(Reduction, Element, bool kept, bool keep, const void* in, voi
 cudaError_t softmax(Element, bool logarithm, const void* in, void* out, int64_t rows, int64_t cols,
                     cudaStream_t);
 
+/// out[cols, rows] = in[rows, cols], both at least 1, in cells of 2 or 4 bytes.
+cudaError_t transpose(int cell, const void* in, void* out, int64_t rows, int64_t cols,
+                      cudaStream_t);
+
 }  // namespace holdfast::cuda

@@ -1,33 +1,38 @@
 #include "holdfast/cuda/libraries.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 
 #include "holdfast/base/text.h"
 
 namespace holdfast::cuda {
-namespace {
 
-// Where the loader finds it, else where the toolkit lives.
-void* open(const std::string& file) {
-  if (void* h = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return h;
+void* open_library(const std::string& file) {
+  auto open = [&](const std::string& folder) {
+    return dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  };
+  if (void* h = open("")) return h;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable))
-      if (void* h = dlopen(cat(home, "/lib64/", file).c_str(), RTLD_NOW | RTLD_LOCAL)) return h;
-  return dlopen(cat("/usr/local/cuda/lib64/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
+      for (const char* folder : {"/lib64/", "/lib/"})
+        if (void* h = open(cat(home, folder))) return h;
+  for (const char* folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"})
+    if (void* h = open(folder)) return h;
+  // In a Python environment the libraries of NVIDIA's packages lie beside our own package.
+  Dl_info self{};
+  if (!dladdr(reinterpret_cast<void*>(&open_library), &self) || !self.dli_fname) return nullptr;
+  std::string here(self.dli_fname);
+  here.resize(here.rfind('/') + 1);
+  for (const char* part : {"cu13", "cudnn", "cublas", "cuda_nvrtc"})
+    if (void* h = open(cat(here, "../nvidia/", part, "/lib/"))) return h;
+  return nullptr;
 }
 
-template <class F>
-void find(void* library, const std::string& file, const char* name, F& f, std::string& missing) {
-  f = reinterpret_cast<F>(dlsym(library, name));
-  if (!f && missing.empty()) missing = cat(file, " has no ", name);
-}
+namespace {
 
 template <class Table, class Fill>
 Table load(const std::string& file, Fill&& fill) {
   Table t;
-  void* library = open(file);
+  void* library = open_library(file);
   if (library)
     fill(t, library);
   else
@@ -37,7 +42,7 @@ Table load(const std::string& file, Fill&& fill) {
 
 }  // namespace
 
-#define HOLDFAST_FIND(f) find(library, file, #f, t.f, t.missing);
+#define HOLDFAST_FIND(f) find_function(library, file, #f, t.f, t.missing);
 const Nvrtc& nvrtc() {
   static const std::string file = cat("libnvrtc.so.", CUDART_VERSION / 1000);
   static const auto* found =

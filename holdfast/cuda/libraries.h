@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cublasLt.h>
+#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <string>
@@ -41,6 +42,17 @@ struct CublasLt {
   std::string missing;
 };
 #undef HOLDFAST_POINTER
+
+/// A library as the loader finds it, else where the toolkit or Python's packages have theirs; null
+/// where it is nowhere.
+void* open_library(const std::string& file);
+/// Its function `name`; where there is none, the first such is noted in `missing`.
+template <class F>
+void find_function(void* library, const std::string& file, const char* name, F& f,
+                   std::string& missing) {
+  f = reinterpret_cast<F>(dlsym(library, name));
+  if (!f && missing.empty()) missing = file + " has no " + name;
+}
 
 const Nvrtc& nvrtc();
 const CublasLt& cublaslt();

@@ -42,7 +42,8 @@ void load_cuda() {
   bool chosen = !path.empty();
   if (!chosen) path = beside_us("libholdfast_cuda.so");
   if (path.empty() || (!chosen && access(path.c_str(), R_OK) != 0)) return;  // built without CUDA
-  if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) return;
+  // Whoever names a plugin wants it opened; ours is of no use without a driver.
+  if (!chosen && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) return;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();

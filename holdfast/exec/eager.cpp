@@ -307,31 +307,9 @@ void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const A
   stamp(op, in, out);
 }
 
-class Eager final : public Interpreter {
- public:
-  void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
-    if (detail::observed()) [[unlikely]] {
-      OpRun told{.op = op, .inputs = in, .attrs = attrs, .where = here(), .device = place(op, in)};
-      return detail::tell(told, out, [&] { run_eagerly(op, in, attrs, out, &told); });
-    }
-    run_eagerly(op, in, attrs, out, nullptr);
-  }
-};
-
-const bool registered = [] {
-  static Eager eager;
-  set_eager(&eager);
-  return true;
-}();
-
-}  // namespace
-
-void run_eagerly(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
+// What is no plain loop.
+void run_in_full(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
                  OpRun* told) {
-  if (op.plain && run_plain(op, in, out)) {
-    if (told) told->kernel = "loop";
-    return;
-  }
   if (op.prepares && run_known(op, in, attrs, out, told)) return;
   Tensors read;
   for (const Tensor& t : in) {
@@ -348,6 +326,37 @@ void run_eagerly(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
     e.name_op(op.name);  // memory and attributes fail without knowing for whom
     throw;
   }
+}
+
+// Apart from the way that calls go which nobody observes, so that these pay for one look.
+[[gnu::noinline]] void run_told(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
+                                Tensors& out) {
+  OpRun told{.op = op, .inputs = in, .attrs = attrs, .where = here(), .device = place(op, in)};
+  detail::tell(told, out, [&] { run_eagerly(op, in, attrs, out, &told); });
+}
+
+class Eager final : public Interpreter {
+ public:
+  void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
+    if (detail::observed()) [[unlikely]]
+      return run_told(op, in, attrs, out);
+    if (op.plain && run_plain(op, in, out)) return;
+    run_in_full(op, in, attrs, out, nullptr);
+  }
+};
+
+const bool registered = [] {
+  static Eager eager;
+  set_eager(&eager);
+  return true;
+}();
+
+}  // namespace
+
+void run_eagerly(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
+                 OpRun* told) {
+  if (!op.plain || !run_plain(op, in, out)) return run_in_full(op, in, attrs, out, told);
+  if (told) told->kernel = "loop";
 }
 
 }  // namespace holdfast

@@ -155,8 +155,9 @@ Device* place_step(const Node& n, std::span<const Tensor> in) {
 }
 
 // The step's node on operands that are there; see `Plan::run_step`.
-void run_on_inputs(const Step& s, std::span<const Tensor> in, Tensors& out, const Chosen* bound,
-                   Chosen& fresh, std::string* refusals, OpRun* told) {
+[[gnu::always_inline]] inline void run_on_inputs(const Step& s, std::span<const Tensor> in,
+                                                 Tensors& out, const Chosen* bound, Chosen& fresh,
+                                                 std::string* refusals, OpRun* told) {
   const Node& n = *s.node;
   const OpDef& op = *n.op;
   if (!s.device || !s.types) {
@@ -189,6 +190,19 @@ void run_on_inputs(const Step& s, std::span<const Tensor> in, Tensors& out, cons
   }
   stamp(op, in, out);
   bring_here(out);
+}
+
+// The same for observers; apart from it, so that steps that nobody observes pay for one look.
+[[gnu::noinline]] void tell_step(const Step& s, std::span<const Tensor> in, Tensors& out,
+                                 const Chosen* bound, Chosen& fresh, std::string* refusals) {
+  const Node& n = *s.node;
+  OpRun told{.op = *n.op,
+             .inputs = in,
+             .attrs = n.attrs,
+             .where = n.where,
+             .device = s.device ? s.device : place_step(n, in),
+             .step = &s};
+  detail::tell(told, out, [&] { run_on_inputs(s, in, out, bound, fresh, refusals, &told); });
 }
 
 }  // namespace
@@ -310,17 +324,10 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   }
   set_site(n.where);
   DrawingFrom node(n);
-  if (detail::observed()) [[unlikely]] {
-    OpRun told{.op = op,
-               .inputs = in,
-               .attrs = n.attrs,
-               .where = n.where,
-               .device = s.device ? s.device : place_step(n, in),
-               .step = &s};
-    detail::tell(told, out, [&] { run_on_inputs(s, in, out, bound, fresh, refusals, &told); });
-  } else {
+  if (detail::observed()) [[unlikely]]
+    tell_step(s, in, out, bound, fresh, refusals);
+  else
     run_on_inputs(s, in, out, bound, fresh, refusals, nullptr);
-  }
   if (&op != &fused_op()) return;
   const Expr& e = expr_of(n.attrs);
   for (size_t i = 0; i < out.size(); ++i) out[i].rep()->op = e.op_of(i).name.c_str();

@@ -23,6 +23,7 @@
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/conv.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
@@ -144,6 +145,42 @@ void products() {
   same("MatMul of views", matmul(view_of(twin, {5, 10}, 4), view_of(twin, {10, 5}, 8)),
        matmul(a, b));
   std::printf("products: worst float32 error %.2g\n", worst);
+}
+
+// Forward on the GPU, and the gradients, which the CPU computes for it.
+void convolutions() {
+  struct Case {
+    Shape image, filter;
+    Sizes strides;
+    nn::Padding padding;
+    int64_t dilation;
+  };
+  double worst = 0;
+  for (DType d : {float32, float16, bfloat16, float64})
+    for (const Case& k : {Case{{2, 8, 9, 3}, {3, 3, 3, 5}, 1, "SAME", 1},
+                          Case{{2, 8, 9, 3}, {3, 3, 3, 5}, 1, "VALID", 1},
+                          Case{{3, 8, 8, 16}, {3, 3, 16, 8}, 2, "SAME", 1},  // padded on one side
+                          Case{{1, 7, 10, 8}, {2, 4, 8, 8}, {1, 2}, "SAME", 1},
+                          Case{{2, 12, 12, 4}, {3, 3, 4, 6}, 1, "VALID", 2},
+                          Case{{2, 9, 9, 4}, {3, 3, 4, 2}, 1, {{0, 0}, {1, 2}, {0, 3}, {0, 0}}, 1},
+                          Case{{2, 6, 6, 8}, {3, 3, 2, 12}, 1, "SAME", 1},  // four groups
+                          Case{{4, 5, 5, 7}, {1, 1, 7, 3}, 1, "SAME", 1},
+                          Case{{0, 5, 5, 2}, {3, 3, 2, 3}, 1, "SAME", 1}}) {
+      Tensor x = numbers(k.image, d), w = numbers(k.filter, d, -1, 1, 2);
+      nn::Conv2DOptions how{.dilations = Sizes(k.dilation)};
+      auto on = [&](const Tensor& a, const Tensor& b) {
+        return nn::conv2d(a, b, k.strides, k.padding, how);
+      };
+      double e = same("Conv2D", on(there(x), there(w)), on(x, w), 10);
+      if (d == float32) worst = std::max(worst, e);
+    }
+  if (!fake) {
+    warned.clear();
+    Tensor x = there(numbers({2, 8, 8, 4})), w = there(numbers({3, 3, 4, 4}));
+    nn::conv2d(x, w, 1, "SAME");
+    check(warned.empty(), cat("Conv2D has a kernel: ", warned.empty() ? "" : warned[0]));
+  }
+  std::printf("convolutions: worst float32 error %.2g\n", worst);
 }
 
 void rows() {
@@ -416,8 +453,8 @@ int main(int argc, char** argv) {
   std::printf("%s: %s\n", gpu->name().c_str(), gpu->description().c_str());
   set_warning_sink(keep_warning);
   try {
-    for (auto* part : {elementwise, products, rows, shapes, gradients, variables, placement, traced,
-                       memory, threads, forks})
+    for (auto* part : {elementwise, products, convolutions, rows, shapes, gradients, variables,
+                       placement, traced, memory, threads, forks})
       part();
     check(gpu->synchronize().ok(), "nothing failed behind our back");
     if (argc > 2 && !std::strcmp(argv[2], "time")) time_everything(argv[1]);

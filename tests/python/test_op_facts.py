@@ -61,3 +61,20 @@ def test_attributes_are_read_by_name():
             continue
         found += [f"{path}: {m.group()}" for m in BY_POSITION.finditer(text)]
     assert not found
+
+
+def test_kernels_call_kernels_and_never_the_dispatcher():
+    found = []
+    for path, text in sources("holdfast/ops", "holdfast/cuda"):
+        found += [f"{path}: {call}" for call in re.findall(r"\beager\(\)->\w+", text)]
+    assert not found
+
+
+def test_kernels_are_chosen_by_types_and_see_no_address():
+    found = []
+    for path, text in sources("holdfast"):
+        found += [
+            f"{path}: {head}" for head in re.findall(r"const char\*\s*\w+\(const Call&[^)]*\)", text)
+        ]
+        found += [f"{path}: a lambda" for _ in re.findall(r"const Call&[^)]*\)\s*->\s*const char", text)]
+    assert not found
