@@ -74,7 +74,10 @@ def test_kernels_are_chosen_by_types_and_see_no_address():
     found = []
     for path, text in sources("holdfast"):
         found += [
-            f"{path}: {head}" for head in re.findall(r"const char\*\s*\w+\(const Call&[^)]*\)", text)
+            f"{path}: {head}"
+            for head in re.findall(r"const char\*\s*\w+\(const Call&[^)]*\)", text)
         ]
-        found += [f"{path}: a lambda" for _ in re.findall(r"const Call&[^)]*\)\s*->\s*const char", text)]
+        found += [
+            f"{path}: a lambda" for _ in re.findall(r"const Call&[^)]*\)\s*->\s*const char", text)
+        ]
     assert not found
