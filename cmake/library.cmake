@@ -96,6 +96,7 @@ function(holdfast_optional_library name source)
 endfunction()
 holdfast_optional_library(JPEG holdfast/io/images/jpeg.cpp jpeg)
 holdfast_optional_library(PNG holdfast/io/images/png.cpp png)
+holdfast_optional_library(RE2 holdfast/ops/strings/regex.cpp re2)
 
 if(HOLDFAST_OPENMP)
   find_package(OpenMP COMPONENTS CXX)

@@ -52,6 +52,7 @@
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/audio.h"
 #include "holdfast/ops/constant.h"
 #include "holdfast/ops/conv.h"
 #include "holdfast/ops/ctc.h"

@@ -22,6 +22,7 @@ need_packages() {
   [ -e /usr/include/zlib.h ] || wanted+=(zlib1g-dev)
   [ -e /usr/include/jpeglib.h ] || wanted+=(libjpeg62-turbo-dev)
   [ -e /usr/include/png.h ] || wanted+=(libpng-dev)
+  [ -e /usr/include/re2/re2.h ] || wanted+=(libre2-dev)
   compgen -G '/usr/include/*/openblas-pthread/cblas.h' >/dev/null || wanted+=(libopenblas-pthread-dev)
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || wanted+=(python3 python3-venv)
   python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null \

@@ -102,8 +102,7 @@ HOLDFAST_API Tensor adjust_contrast(const In& images, const In& contrast_factor)
 HOLDFAST_API Tensor adjust_hue(const In& image, const In& delta);
 HOLDFAST_API Tensor adjust_saturation(const In& image, const In& saturation_factor);
 struct GammaOptions {
-  KeptIn gamma = 1;
-  KeptIn gain = 1;
+  double gamma = 1, gain = 1;
 };
 /// `gain * image ** gamma`.
 HOLDFAST_API Tensor adjust_gamma(const In& image, const GammaOptions& = {});

@@ -86,6 +86,16 @@ struct DecodeCsvOptions {
 HOLDFAST_API Tensors decode_csv(const In& records, const Ins& record_defaults,
                                 const DecodeCsvOptions& = {});
 
+struct EncodeBase64Options {
+  bool pad = false;  // with `=` to a multiple of four letters
+};
+/// Bytes as letters that are safe in addresses, and back.
+HOLDFAST_API Tensor encode_base64(const In& input, const EncodeBase64Options& = {});
+HOLDFAST_API Tensor decode_base64(const In& input);
+/// A tensor as a text, in TensorFlow's format, and back.
+HOLDFAST_API Tensor serialize_tensor(const In& tensor);
+HOLDFAST_API Tensor parse_tensor(const In& serialized, DType out_type);
+
 // -- images
 
 struct DecodeJpegOptions {

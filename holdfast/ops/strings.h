@@ -49,4 +49,39 @@ struct ToNumberOptions {
 /// The numbers that strings are written as.
 HOLDFAST_API Tensor to_number(const In& input, const ToNumberOptions& = {});
 
+struct AsStringOptions {
+  int64_t precision = -1;                     // digits behind the point; -1: as many as usual
+  bool scientific = false, shortest = false;  // 1.5e+00; whichever is shorter
+  int64_t width = -1;                         // at least so many characters
+  std::string fill = {};                      // with what: " ", "0", "-" (to the left) or "+"
+};
+/// Numbers as texts.
+HOLDFAST_API Tensor as_string(const In& input, const AsStringOptions& = {});
+
+struct RegexReplaceOptions {
+  bool replace_global = true;  // else the first place alone
+};
+/// `rewrite` in place of what a pattern of RE2 finds; \\1 to \\9 are its groups.
+HOLDFAST_API Tensor regex_replace(const In& input, const In& pattern, const In& rewrite,
+                                  const RegexReplaceOptions& = {});
+/// Whether a pattern of RE2 is true of the whole of each string.
+HOLDFAST_API Tensor regex_full_match(const In& input, const In& pattern);
+
+/// The number of a bucket for each text; the same on every machine.
+HOLDFAST_API Tensor to_hash_bucket(const In& input, int64_t num_buckets);
+/// By FarmHash.
+HOLDFAST_API Tensor to_hash_bucket_fast(const In& input, int64_t num_buckets);
+/// By SipHash, with a key of two numbers.
+HOLDFAST_API Tensor to_hash_bucket_strong(const In& input, int64_t num_buckets, const Ints& key);
+
+struct TranscodeOptions {
+  std::string errors = "replace";  // of bytes that are no character; or "ignore", "strict"
+  int64_t replacement_char = 65533;
+  bool replace_control_characters = false;
+};
+/// Texts of another encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE", from these and "US-ASCII".
+HOLDFAST_API Tensor unicode_transcode(const In& input, const std::string& input_encoding,
+                                      const std::string& output_encoding,
+                                      const TranscodeOptions& = {});
+
 }  // namespace holdfast::strings

@@ -267,14 +267,9 @@ REGISTER(FUNCTION(&adjust_gamma)
              .reference("gain * image ** gamma")
              .checks({.rtol = 1e-4}));
 Tensor adjust_gamma(const In& image, const GammaOptions& o) {
-  Tensor gamma = o.gamma.tensor(float32);
-  if (!gamma.is_symbolic() && gamma.rank() == 0 && is_floating(gamma.dtype()) &&
-      cast(gamma, float32).item<float>() < 0)
-    fail(Code::E1103, cat("adjust_gamma: `gamma` is ", cast(gamma, float32).item<float>(),
-                          ", expected 0 or more"));
-  return on_floats(image, [&](const Tensor& x) {
-    return cast(o.gain, x.dtype()) * pow(x, cast(gamma, x.dtype()));
-  });
+  if (!(o.gamma >= 0))
+    fail(Code::E1103, cat("adjust_gamma: `gamma` is ", o.gamma, ", expected 0 or more"));
+  return on_floats(image, [&](const Tensor& x) { return o.gain * pow(x, o.gamma); });
 }
 
 REGISTER(FUNCTION(&per_image_standardization)

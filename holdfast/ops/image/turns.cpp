@@ -12,7 +12,7 @@ namespace {
 
 Tensor mirrored(const char* function, const In& image, int axis) {
   Tensor x = image;
-  return reverse(x, need_images(function, x, "image") - 3 + axis);
+  return reverse(x, {need_images(function, x, "image") - 3 + axis});
 }
 
 // `draw(shape)` gives numbers in [0, 1): one for each image. As in TensorFlow one image is mirrored

@@ -19,6 +19,7 @@ from .joining import stack
 from .reshaping import expand_dims, merge_dims, reverse, squeeze, tile
 from .shape import DynamicRaggedShape
 from .spec import RaggedTensorSpec
+from .strings import NAMES as STRINGS
 from .tensor import RaggedTensor, is_ragged
 
 __all__ = ["NAMES"]
@@ -259,4 +260,5 @@ NAMES = {
     "ragged.segment_ids_to_row_splits": segment_ids_to_row_splits,
     "ragged.stack": stack,
     "ragged.stack_dynamic_partitions": stack_dynamic_partitions,
+    **STRINGS,
 }

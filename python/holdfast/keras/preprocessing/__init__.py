@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from ..._names import namespace as _namespace
-from ..utils import timeseries_dataset_from_array
+from ..utils import (
+    image_dataset_from_directory,
+    text_dataset_from_directory,
+    timeseries_dataset_from_array,
+)
 from . import image, sequence
 
-__all__ = ["image", "sequence", "timeseries_dataset_from_array"]
+__all__ = [
+    "image",
+    "image_dataset_from_directory",
+    "sequence",
+    "text_dataset_from_directory",
+    "timeseries_dataset_from_array",
+]
 
 for _part in ("", ".image", ".sequence"):
     _namespace.module("keras.preprocessing" + _part)

@@ -26,6 +26,11 @@ from .batches import (
     unpack_x_y_sample_weight,
 )
 from .files import get_file
+from .folders import (
+    audio_dataset_from_directory,
+    image_dataset_from_directory,
+    text_dataset_from_directory,
+)
 from .images import array_to_img, img_to_array, load_img, save_img
 from .plots import model_to_dot, plot_model
 from .progress import Progbar
@@ -44,6 +49,7 @@ __all__ = [
     "PyDataset",
     "Sequence",
     "array_to_img",
+    "audio_dataset_from_directory",
     "clear_session",
     "custom_object_scope",
     "deserialize_keras_object",
@@ -54,6 +60,7 @@ __all__ = [
     "get_registered_name",
     "get_registered_object",
     "get_source_inputs",
+    "image_dataset_from_directory",
     "img_to_array",
     "is_interactive_logging_enabled",
     "is_keras_tensor",
@@ -69,6 +76,7 @@ __all__ = [
     "set_random_seed",
     "split_dataset",
     "standardize_dtype",
+    "text_dataset_from_directory",
     "timeseries_dataset_from_array",
     "to_categorical",
     "unpack_x_y_sample_weight",
