@@ -2,18 +2,11 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/position.h"
 #include "holdfast/op/op.h"
 
 namespace holdfast::data {
 namespace {
-
-/// What the scalar carries from op to op.
-struct Position final : RefCounted {
-  explicit Position(Ref<IteratorObject> i) : iterator(std::move(i)) {}
-  std::string text() const override { return "a position in a dataset"; }
-  const Ref<IteratorObject> iterator;
-  Nested element;
-};
 
 struct Spec final : RefCounted {
   explicit Spec(const ElementSpec& s) : spec(s), leaves(s.leaves()) {}
@@ -55,10 +48,18 @@ Status begin(Call& c) {
   return {};
 }
 
+// Of an iterator that was not begun: the class is another one than at the end, by which loops end.
+Status not_begun() {
+  return {Code::E1103, "the iterator was not initialized",
+          "its `initializer` runs before its first element is asked for"};
+}
+
 Status advance(Call& c) {
   Position& at = position_in(c);
+  Ref<IteratorObject> iterator = at.iterator();
+  if (!iterator) return not_begun();
   at.element = {};
-  c.set_out(0, Tensor::scalar(at.iterator->next(at.element)));
+  c.set_out(0, Tensor::scalar(iterator->next(at.element)));
   return {};
 }
 
@@ -81,7 +82,9 @@ Status element(Call& c) {
 
 Status get_next(Call& c) {
   Nested now;
-  if (!position_in(c).iterator->next(now)) return {Code::E1402, kEndOfSequence};
+  Ref<IteratorObject> iterator = position_in(c).iterator();
+  if (!iterator) return not_begun();
+  if (!iterator->next(now)) return {Code::E1402, kEndOfSequence};
   return give(c, now);
 }
 

@@ -515,6 +515,7 @@ void bind_data(nb::module_& m) {
       [](nb::handle spec) { return made([&] { return data::promised(spec_of(spec.ptr())); }); },
       "spec"_a.none(), "A dataset of a spec, and nothing more.");
   bind_data_files(m);
+  bind_data_iterators(m);
   bind_examples(m);
   m.def(
       "data_stop_workers", [] { data::stop_workers(); },

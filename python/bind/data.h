@@ -53,6 +53,7 @@ Ref<data::ElementFunction> function_from(nanobind::handle f, const std::vector<T
 
 void bind_data_stages(nanobind::module_& m);
 void bind_data_files(nanobind::module_& m);
+void bind_data_iterators(nanobind::module_& m);
 void bind_examples(nanobind::module_& m);
 
 }  // namespace holdfast::py

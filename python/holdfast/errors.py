@@ -276,8 +276,9 @@ _MORE_BASES: dict[str, tuple[type, ...]] = {
     "E0404": (RuntimeError,),
     "E1106 of TerminateOnNaN": (RuntimeError,),
 }
-# Whose errors are of another class there: programs end their loops by catching it.
+# Whose errors are of another class there.
 _STATUS_OF: dict[tuple[str, str], str] = {
+    ("E1103", "IteratorGetNext"): "FailedPreconditionError",
     ("E1106", "TerminateOnNaN"): "InvalidArgumentError",
 }
 

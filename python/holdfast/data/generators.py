@@ -12,7 +12,7 @@ from .._tensors.shape import TensorSpec, as_shape
 from ..errors import fail, need_callable
 from .structure import holds_composites, map_leaves, template_of
 
-__all__ = ["from_generator"]
+__all__ = ["from_generator", "paired_spec"]
 
 
 def from_generator(
@@ -83,7 +83,7 @@ def _spec(types: Any, shapes: Any, signature: Any) -> Any:
             "a dataset knows its elements' dtypes and shapes before there are any",
             fix="give `output_signature=tf.TensorSpec(shape=..., dtype=...)`",
         )
-    return _paired(types, shapes)
+    return paired_spec(types, shapes)
 
 
 def _checked(spec: Any) -> Any:
@@ -92,12 +92,12 @@ def _checked(spec: Any) -> Any:
     return spec
 
 
-def _paired(types: Any, shapes: Any) -> Any:
+def paired_spec(types: Any, shapes: Any) -> Any:
     """Specs of a structure of dtypes and one of shapes, which may say less."""
     if isinstance(types, (tuple, list)):
         inner = [None] * len(types) if shapes is None else list(shapes)
-        items = [_paired(t, s) for t, s in zip(types, inner, strict=True)]
+        items = [paired_spec(t, s) for t, s in zip(types, inner, strict=True)]
         return type(types)(*items) if hasattr(types, "_fields") else tuple(items)
     if isinstance(types, dict):
-        return {key: _paired(t, shapes and shapes[key]) for key, t in types.items()}
+        return {key: paired_spec(t, shapes and shapes[key]) for key, t in types.items()}
     return TensorSpec(as_shape(shapes), as_dtype(types))

@@ -12,7 +12,7 @@ from ..errors import fail
 from .loop import graph_for, loop_from
 from .structure import map_leaves, packed, spec_of
 
-__all__ = ["Iterator", "NumpyIterator", "iterator_of"]
+__all__ = ["Iterator", "NumpyIterator", "TracedIterator", "iterator_of", "kind_of"]
 
 
 class Iterator(_holdfast.DatasetIteratorBase):
@@ -45,7 +45,7 @@ class Iterator(_holdfast.DatasetIteratorBase):
         """The next element, or none at the end."""
         if _holdfast.is_tracing():
             return TracedIterator(
-                _kind_of(self._dataset), _holdfast.data_begin_loop(self)
+                kind_of(self._dataset), _holdfast.data_begin_loop(self)
             ).get_next_as_optional()
         found = list(itertools.islice(self, 1))
         if not found:
@@ -58,7 +58,7 @@ class Iterator(_holdfast.DatasetIteratorBase):
     # An argument of a traced function is its position: one trace serves all iterators of a kind.
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any]]:
-        return (_kind_of(self._dataset),), (_holdfast.data_position(self),)
+        return (kind_of(self._dataset),), (_holdfast.data_position(self),)
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Any) -> Any:
@@ -100,7 +100,8 @@ class _Kind:
         return hash(self._words)
 
 
-def _kind_of(dataset: Any) -> _Kind:
+def kind_of(dataset: Any) -> _Kind:
+    """What traces and graphs know of the iterators of a dataset."""
     if dataset._kind is None:  # asked for in each step of a program's loop
         dataset._kind = _Kind(dataset)
     found: _Kind = dataset._kind

@@ -1,0 +1,42 @@
+// Iterators of graphs that sessions run.
+#include "holdfast/data/graph_iterators.h"
+#include "python/bind/data.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+
+void bind_data_iterators(nb::module_& m) {
+  m.def(
+      "data_graph_iterator",
+      [](nb::handle begins) {
+        return run([&] {
+          mark();
+          if (begins.is_none()) return data::iterator_handle(data::iterator_slot());
+          data::Dataset of = dataset_of(begins);
+          return data::iterator_handle(data::iterator_slot(&of));
+        });
+      },
+      "begins"_a.none());
+  m.def("data_initialize", [](const Tensor& iterator, nb::handle dataset) {
+    return run([&] {
+      mark();
+      return data::initialize(iterator, dataset_of(dataset));
+    });
+  });
+  m.def("data_string_handle", [](const Tensor& iterator) {
+    return run([&] {
+      mark();
+      return data::string_handle(iterator);
+    });
+  });
+  m.def("data_from_string_handle", [](const Tensor& name) {
+    return run([&] {
+      mark();
+      return data::from_string_handle(name);
+    });
+  });
+}
+
+}  // namespace holdfast::py
