@@ -179,9 +179,8 @@ class CpuProgram::Scheduler {
         p_.refused_ += cat(p_.refused_.empty() ? "" : ", ", what);
       return false;
     }
-    p_.actions_.push_back({.kind = Action::kCode,
-                           .per_row = per_row,
-                           .piece = static_cast<int>(stretches_.size())});
+    p_.actions_.push_back(
+        {.kind = Action::kCode, .per_row = per_row, .piece = static_cast<int>(stretches_.size())});
     stretches_.push_back(std::move(fresh));
     return true;
   }
@@ -290,7 +289,8 @@ std::string CpuProgram::explained() const {
   if (!e) return "loops: not run often enough for machine code";
   std::string loops = e->refused_.empty() ? "" : cat(" for ", e->refused_);
   if (e->pieces_.empty()) return cat("loops: no machine code", loops);
-  return cat("machine code, ", instruction_set(), loops.empty() ? "" : "; loops", loops);
+  return cat("machine code, ", jit::with_avx512() ? "avx512" : "avx2",
+             loops.empty() ? "" : "; loops", loops);
 }
 
 const CpuProgram& cpu_program(const Expr& e) {

@@ -19,6 +19,7 @@ class HOLDFAST_API CpuProgram final : public Program {
  public:
   /// Decides what is done to a block, and which values share scratch memory.
   enum class By : uint8_t { kLoops, kCode };
+  /// By code: to be run only where `has_code`.
   explicit CpuProgram(const Expr&, By = By::kLoops);
   ~CpuProgram() override;
 
@@ -30,6 +31,8 @@ class HOLDFAST_API CpuProgram final : public Program {
   /// All inputs on the CPU, broadcasting to `shape`; outputs allocated, of that shape or with one
   /// element a row.
   void run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const;
+  /// Whether it runs machine code, not counting what its loops may turn into.
+  bool has_code() const { return !pieces_.empty(); }
   /// What it runs, and why there is no machine code where there is none.
   std::string explained() const;
 

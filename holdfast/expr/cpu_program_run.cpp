@@ -88,9 +88,8 @@ class CpuProgram::Run {
     for (size_t k = 0; k < p.stores_.size(); ++k) {
       Source& s = sources_[static_cast<size_t>(p.stores_[k])];
       s.to = static_cast<char*>(out[k].mutable_raw());
-      s.streamed =
-          !s.per_row && n_ * s.cell >= kStreamFrom &&
-          reinterpret_cast<uintptr_t>(s.to) % (s.by_code ? kLine : 16) == 0;
+      s.streamed = !s.per_row && n_ * s.cell >= kStreamFrom &&
+                   reinterpret_cast<uintptr_t>(s.to) % (s.by_code ? kLine : 16) == 0;
       // What is read again is not sent away, and the rest of a piece goes with it.
       if (s.by_code && (row_ || p.values_[static_cast<size_t>(p.stores_[k])].last >= 0))
         s.streamed = false;
@@ -104,7 +103,7 @@ class CpuProgram::Run {
 
   void all() {
     int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(p_.code_) * 2);
-    if (row_) grain = (grain + block_ - 1) / block_ * block_;
+    grain = (grain + block_ - 1) / block_ * block_;  // whole blocks, which begin on a boundary
     if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
     bool few = used_ <= kScratch;
     parallel_for(n_, grain, [&](int64_t begin, int64_t end) {
@@ -301,7 +300,7 @@ class CpuProgram::Run {
 void CpuProgram::run(std::span<const Tensor> in, std::span<const Tensor> out,
                      const Shape& shape) const {
   if (shape.size() == 0) return;
-  const CpuProgram* code = emitted(shape.size());
+  const CpuProgram* code = has_code() ? this : emitted(shape.size());
   Run(code ? *code : *this, in, out, shape).all();
 }
 

@@ -15,22 +15,34 @@ inline int bytes_of(Lane l) { return l == Lane::kF64 || l == Lane::kI64 ? 8 : 4;
 inline bool is_float(Lane l) { return l == Lane::kF32 || l == Lane::kF64; }
 
 enum class Op : uint8_t {
-  kLoad,                      // an element of an array
-  kSingle,                    // an operand's one element: a number, or that of the row
-  kNumber,                    // a constant
-  kAdd, kSub, kMul, kDiv,     // floats
-  kSqrt,                      //
-  kRound,                     // in the direction `immediate`
-  kMin, kMax,                 // a < b ? a : b and a > b ? a : b, in that very way for NaN and zeros
-  kMulAdd, kMulSub, kSubMul,  // a * b + c, a * b - c, c - a * b, rounded once
-  kAnd, kOr, kXor,            // bits
-  kWholeAdd, kWholeSub, kWholeMul,
-  kShiftLeft, kShiftRight, kShiftRightSigned,  // by `immediate`
-  kCompare,                   // of floats or integers by `immediate`, a Compare: a truth
-  kChoose,                    // c where a compares to b, else d
-  kSelect,                    // b where the truth a holds, else c
-  kConvert,                   // from the lane of `a`, by value
-  kBits,                      // the bits of `a` as another lane of the same size
+  kLoad,    // an element of an array
+  kSingle,  // an operand's one element: a number, or that of the row
+  kNumber,  // a constant
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,    // floats
+  kSqrt,   //
+  kRound,  // in the direction `immediate`
+  kMin,
+  kMax,  // a < b ? a : b and a > b ? a : b, in that very way for NaN and zeros
+  kMulAdd,
+  kMulSub,
+  kSubMul,  // a * b + c, a * b - c, c - a * b, rounded once
+  kAnd,
+  kOr,
+  kXor,  // bits
+  kWholeAdd,
+  kWholeSub,
+  kWholeMul,
+  kShiftLeft,
+  kShiftRight,
+  kShiftRightSigned,  // by `immediate`
+  kCompare,           // of floats or integers by `immediate`, a Compare: a truth
+  kChoose,            // c where a compares to b, else d
+  kSelect,            // b where the truth a holds, else c
+  kConvert,           // from the lane of `a`, by value
+  kBits,              // the bits of `a` as another lane of the same size
 };
 
 /// Predicates of the processor's comparisons; those of integers are the first and the ordered ones.
@@ -50,9 +62,9 @@ struct Node {
   Op op;
   Lane lane;
   uint8_t immediate = 0;
-  int16_t operand = -1;             // of a load or a single
+  int16_t operand = -1;  // of a load or a single
   int a = -1, b = -1, c = -1, d = -1;
-  uint64_t bits = 0;                // of a number
+  uint64_t bits = 0;  // of a number
   bool operator==(const Node&) const = default;
 };
 
@@ -79,8 +91,9 @@ class Body {
 
   int add(const Node&);
   int number(Lane, uint64_t bits);
-  /// Turns products that were only made to be added into fused multiply-adds, as compilers do within
-  /// the function that a loop is made of. `result` is read by others; `from`: the first node of it.
+  /// Turns products that were only made to be added into fused multiply-adds, as compilers do
+  /// within the function that a loop is made of. `result` is read by others; `from`: the first node
+  /// of it.
   void contract(int from, int result);
   /// Takes out what nothing reads.
   void drop_unread();

@@ -21,22 +21,24 @@
 namespace holdfast::jit {
 namespace {
 
-constexpr size_t kMostKept = 256;           // functions in the cache, those in use beside them
+constexpr size_t kMostKept = 256;            // functions in the cache, those in use beside them
 constexpr int64_t kWorthEmitting = 1 << 21;  // about the time that emitting takes
 
 // What HOLDFAST_JIT says.
 struct Switch {
-  bool off = false, perf = false;
+  bool off = false, perf = false, narrow = false;
   int64_t worth = kWorthEmitting;
   Switch() {
     const char* said = std::getenv("HOLDFAST_JIT");
     std::string_view word = said ? said : "";
     off = word == "off";
     perf = word == "perf";
-    if (word == "always") worth = 0;
-    if (!word.empty() && word != "on" && !off && !perf && worth != 0)
+    narrow = word == "avx2";
+    bool always = word == "always";
+    if (always) worth = 0;
+    if (!word.empty() && word != "on" && !off && !perf && !narrow && !always)
       fail(holdfast::Code::E1103, cat("HOLDFAST_JIT is `", word, "`"),
-           "expected off, on, always or perf");
+           "expected off, on, always, avx2 or perf");
   }
 };
 const Switch& settings() {
@@ -116,7 +118,7 @@ class Cache {
 
 Code::~Code() { munmap(pages_, bytes_); }
 
-bool with_avx512() { return best_isa() == Isa::kAvx512; }
+bool with_avx512() { return best_isa() == Isa::kAvx512 && !settings().narrow; }
 int64_t worth_emitting() { return worth().load(std::memory_order_relaxed); }
 void set_worth_emitting(int64_t w) { worth() = w < 0 ? settings().worth : w; }
 
@@ -140,8 +142,7 @@ Ref<Code> code_for(const Body& body, bool streams) {
   Ref<Code> code = in_pages(bytes);
   if (!code) return {};
   if (settings().perf) tell_perf(*code, bytes.size(), hash);
-  if (std::unique_lock lock(mutex, std::try_to_lock); lock)
-    cache->keep(hash, {body, target, code});
+  if (std::unique_lock lock(mutex, std::try_to_lock); lock) cache->keep(hash, {body, target, code});
   return code;
 }
 

@@ -23,17 +23,17 @@ class Code final : public RefCounted {
 };
 
 /// The code of a body for this machine's best instruction set; equal bodies share it. `streams`:
-/// results go past the caches, so they are aligned to 64 bytes and come in whole vectors. Null where
-/// the body is too long, or the system gives no executable pages.
+/// results go past the caches, so they are aligned to 64 bytes and come in whole vectors. Null
+/// where the body is too long, or the system gives no executable pages.
 Ref<Code> code_for(const Body&, bool streams);
 
 /// Why there is no machine code in this process; null where there is.
-const char* unavailable();
-/// Whether the loops that this machine runs are those of AVX-512.
+HOLDFAST_API const char* unavailable();
+/// Whether code is for AVX-512, else for AVX2.
 bool with_avx512();
 /// How many elements times instructions a list runs over before it is worth emitting.
 int64_t worth_emitting();
-/// For tests: emits from this much work on, until it is given back.
-void set_worth_emitting(int64_t);
+/// Emits from this much work on; -1: as HOLDFAST_JIT says.
+HOLDFAST_API void set_worth_emitting(int64_t);
 
 }  // namespace holdfast::jit

@@ -13,10 +13,10 @@ using Xbyak::Address;
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-constexpr size_t kRoom = 128 << 10;    // bytes of code at most
+constexpr size_t kRoom = 128 << 10;  // bytes of code at most
 constexpr size_t kMostNodes = 2000;
-constexpr int kSlot = 64;              // bytes of a place on the stack
-constexpr int kMoreSpills = 8;         // the last elements need a mask beside their values
+constexpr int kSlot = 64;       // bytes of a place on the stack
+constexpr int kMoreSpills = 8;  // the last elements need a mask beside their values
 
 class Emitter final : VectorCode {
  public:

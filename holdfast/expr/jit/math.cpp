@@ -25,9 +25,7 @@ V poly(V x, double c0, double c1, Rest... rest) {
 
 // -- exponentials
 V rounder(V x) { return number(x, wide(x) ? 6755399441055744. : 12582912.0); }
-V pow2(V k) {
-  return from_whole(k.lane() == Lane::kI64 ? (k + 1023) << 52 : (k + 127) << 23);
-}
+V pow2(V k) { return from_whole(k.lane() == Lane::kI64 ? (k + 1023) << 52 : (k + 127) << 23); }
 
 V expm1_poly(V r) {
   V square = r * r;
@@ -143,11 +141,9 @@ V where(Condition c, V yes, V no) {
 }
 
 V select(V truth, V yes, V no) {
-  return {yes.body, yes.body->add({.op = Op::kSelect,
-                                   .lane = yes.lane(),
-                                   .a = truth.id,
-                                   .b = yes.id,
-                                   .c = no.id})};
+  return {yes.body,
+          yes.body->add(
+              {.op = Op::kSelect, .lane = yes.lane(), .a = truth.id, .b = yes.id, .c = no.id})};
 }
 
 V truth(Condition c) {
@@ -160,9 +156,7 @@ V truth(Condition c) {
 
 V abs(V x) { return x & other_bits(x); }
 V negated(V x) { return x ^ sign_bit(x); }
-V copysign(V x, V sign) {
-  return (x & other_bits(x)) | (sign & sign_bit(x));
-}
+V copysign(V x, V sign) { return (x & other_bits(x)) | (sign & sign_bit(x)); }
 V sqrt(V x) { return as(x.lane(), x, Op::kSqrt); }
 V rsqrt(V x) { return 1 / sqrt(x); }
 V rounded(V x, int how) { return node(Op::kRound, x, how); }

@@ -39,13 +39,11 @@ class Registers {
   /// The next instruction: `node` is in hand. What was borrowed is free.
   void next(int node);
 
-  int most() const { return most_; }    // registers in use at once
+  int most() const { return most_; }      // registers in use at once
   int spills() const { return spills_; }  // places on the stack
 
  private:
-  size_t at(int node, int chunk) const {
-    return static_cast<size_t>(held(node) * chunks_ + chunk);
-  }
+  size_t at(int node, int chunk) const { return static_cast<size_t>(held(node) * chunks_ + chunk); }
   int free_register();
   int next_use(int node) const;
   void occupied();

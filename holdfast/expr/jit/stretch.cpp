@@ -57,8 +57,7 @@ bool Stretch::makes(int v) const {
 }
 
 void Stretch::store(int v) {
-  body_.stores.push_back(
-      {list_.dtype(v), made_[static_cast<size_t>(v)]});
+  body_.stores.push_back({list_.dtype(v), made_[static_cast<size_t>(v)]});
   out_.push_back(v);
 }
 

@@ -11,7 +11,8 @@ namespace holdfast::jit {
 class Stretch {
  public:
   /// `per_row`: what it computes has one element a row.
-  Stretch(const Expr& list, bool per_row) : list_(list), per_row_(per_row), made_(list.values().size(), -1) {}
+  Stretch(const Expr& list, bool per_row)
+      : list_(list), per_row_(per_row), made_(list.values().size(), -1) {}
 
   /// Takes an instruction in, whose operands are these values. False: there is no code for it, and
   /// nothing has changed.

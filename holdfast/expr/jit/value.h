@@ -41,12 +41,14 @@ inline V node(Op op, V a, V b) {
   return {a.body, a.body->add({.op = op, .lane = a.lane(), .a = a.id, .b = b.id})};
 }
 inline V node(Op op, V a, int immediate) {
-  return {a.body, a.body->add({.op = op,
-                               .lane = a.lane(),
-                               .immediate = static_cast<uint8_t>(immediate),
-                               .a = a.id})};
+  return {
+      a.body,
+      a.body->add(
+          {.op = op, .lane = a.lane(), .immediate = static_cast<uint8_t>(immediate), .a = a.id})};
 }
-inline V as(Lane lane, V a, Op op) { return {a.body, a.body->add({.op = op, .lane = lane, .a = a.id})}; }
+inline V as(Lane lane, V a, Op op) {
+  return {a.body, a.body->add({.op = op, .lane = lane, .a = a.id})};
+}
 /// Its bits, and what it is worth, in another lane.
 inline V bits_as(Lane lane, V a) { return as(lane, a, Op::kBits); }
 inline V converted(Lane lane, V a) { return lane == a.lane() ? a : as(lane, a, Op::kConvert); }
@@ -61,8 +63,8 @@ inline V operator^(V a, V b) { return node(Op::kXor, a, b); }
 inline V operator<<(V a, int by) { return node(Op::kShiftLeft, a, by); }
 /// Fills with the sign.
 inline V operator>>(V a, int by) { return node(Op::kShiftRightSigned, a, by); }
-#define HF_WITH_NUMBER(op)                                               \
-  inline V operator op(V a, double b) { return a op number(a, b); }      \
+#define HF_WITH_NUMBER(op)                                          \
+  inline V operator op(V a, double b) { return a op number(a, b); } \
   inline V operator op(double a, V b) { return number(b, a) op b; }
 HF_WITH_NUMBER(+)
 HF_WITH_NUMBER(-)

@@ -75,9 +75,8 @@ void VectorCode::body(int chunks, bool tail) {
   for (int p : pinned_) pinned += p >= 0;
   tail_ = tail;
   registers_ = std::make_unique<Registers>(
-      body_, registers() - pinned, chunks, [this](int r, int slot, int node) {
-        vmovups(spill_slot(slot), vec(r, at(node).lane));
-      });
+      body_, registers() - pinned, chunks,
+      [this](int r, int slot, int node) { vmovups(spill_slot(slot), vec(r, at(node).lane)); });
   for (int i = 0; i < static_cast<int>(body_.nodes.size()); ++i)
     for (int u = 0; u < chunks; ++u) {
       registers_->next(i);
@@ -199,17 +198,17 @@ void VectorCode::multiply_add(int i, int chunk) {
     return registers_->of(v, chunk) >= 0 && registers_->dies(v) &&
            pinned_[static_cast<size_t>(registers_->held(v))] < 0;
   };
-#define HF_FORM(form, to, p, q)                                                      \
-  switch (n.op) {                                                                    \
+#define HF_FORM(form, to, p, q)                                                              \
+  switch (n.op) {                                                                            \
     case Op::kMulAdd: wide ? vfmadd##form##pd(to, p, q) : vfmadd##form##ps(to, p, q); break; \
     case Op::kMulSub: wide ? vfmsub##form##pd(to, p, q) : vfmsub##form##ps(to, p, q); break; \
-    default: wide ? vfnmadd##form##pd(to, p, q) : vfnmadd##form##ps(to, p, q); break;  \
+    default: wide ? vfnmadd##form##pd(to, p, q) : vfnmadd##form##ps(to, p, q); break;        \
   }
   auto y = operand(b, chunk, n.lane);
   auto z = operand(c, chunk, n.lane);
   bool same = registers_->held(a) == registers_->held(b);
-  bool read_twice = registers_->held(c) == registers_->held(a) ||
-                    registers_->held(c) == registers_->held(b);
+  bool read_twice =
+      registers_->held(c) == registers_->held(a) || registers_->held(c) == registers_->held(b);
   if (dies(c) && !read_twice) {
     Xmm to = static_cast<const Xmm&>(*z);
     HF_FORM(231, to, x, *y)
@@ -464,7 +463,8 @@ void VectorCode::splat(int o) {
   int cell = static_cast<int>(size_of(d)), r = pin >= 0 ? pin : 0;
   Xmm to = vec(r, lanes_ * std::max(cell, 4));
   if (cell == 8) {
-    target_.avx512 ? vbroadcastsd(Xbyak::Zmm(r), ptr[from]) : vbroadcastsd(Xbyak::Ymm(r), ptr[from]);
+    target_.avx512 ? vbroadcastsd(Xbyak::Zmm(r), ptr[from])
+                   : vbroadcastsd(Xbyak::Ymm(r), ptr[from]);
   } else if (cell == 4) {
     vbroadcastss(to, ptr[from]);
   } else {
