@@ -32,18 +32,38 @@ Config::List list_config(const Metrics& all) {
   return out;
 }
 
+// What stands at paths, as lists and dicts in each other: what `each_output` takes apart.
+Config put_together(const std::vector<std::pair<std::string, Config>>& all) {
+  if (all.size() == 1 && all[0].first.empty()) return all[0].second;
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, Config>>>> parts;
+  for (const auto& [path, one] : all) {
+    size_t end = path.find('/');
+    std::string key = path.substr(0, end);
+    auto part = std::find_if(parts.begin(), parts.end(), [&](auto& p) { return p.first == key; });
+    if (part == parts.end()) part = parts.insert(parts.end(), {key, {}});
+    part->second.emplace_back(end == std::string::npos ? "" : path.substr(end + 1), one);
+  }
+  Config::List listed;
+  ConfigDict named;
+  for (const auto& [key, inside] : parts) {
+    if (key == cat(listed.size())) listed.push_back(put_together(inside));
+    named.set(key, put_together(inside));
+  }
+  return listed.size() == parts.size() ? Config(listed) : Config(named);
+}
+
 // By the names of outputs, by their places, or one for all.
 template <class T, class F>
 Config per_output(const std::vector<std::pair<std::string, T>>& all, F config_of, bool alone) {
   if (all.empty()) return nullptr;
   if (alone && all.size() == 1 && all[0].first.empty()) return config_of(all[0].second);
-  ConfigDict by_name;
+  std::vector<std::pair<std::string, Config>> by_path;
   Config::List by_place;
   for (const auto& [name, one] : all) {
     by_place.push_back(config_of(one));
-    if (!name.empty()) by_name.set(name, by_place.back());
+    by_path.emplace_back(name, by_place.back());
   }
-  return all[0].first.empty() ? Config(by_place) : Config(by_name);
+  return all[0].first.empty() ? Config(by_place) : put_together(by_path);
 }
 
 // Calls `f(name, value)` for each output that a config names, or has at a place. Where lists and
@@ -150,25 +170,24 @@ Config Compiled::config() const {
 CompileOptions compile_options(const ConfigDict& config) {
   ConfigReader read(config, "compile");
   CompileOptions o;
-  if (auto* v = read.take("optimizer")) o.optimizer.set(*v, read.argument("optimizer"));
+  if (auto* v = read.take("optimizer")) o.optimizer.set(*v, "`optimizer`");
   if (auto* v = read.take("loss"))
     each_output(*v, [&](const std::string& name, const Config& one) {
       Choice<Loss> loss;
-      loss.set(one, read.argument("loss"));
+      loss.set(one, "`loss`");
       o.loss.all.emplace_back(name, std::move(loss));
     });
   if (auto* v = read.take("loss_weights"))
     each_output(*v, [&](const std::string& name, const Config& one) {
-      o.loss_weights.emplace_back(name, one.as_number(read.argument("loss_weights")));
+      o.loss_weights.emplace_back(name, one.as_number("`loss_weights`"));
     });
   if (auto* v = read.take("metrics")) set_metrics(*v, o.metrics, o.output_metrics);
   if (auto* v = read.take("weighted_metrics"))
     set_metrics(*v, o.weighted_metrics, o.output_weighted_metrics);
-  if (auto* v = read.take("run_eagerly")) o.run_eagerly = v->as_bool(read.argument("run_eagerly"));
+  if (auto* v = read.take("run_eagerly")) o.run_eagerly = v->as_bool("`run_eagerly`");
   if (auto* v = read.take("steps_per_execution"))
-    o.steps_per_execution = v->as_integer(read.argument("steps_per_execution"));
-  if (auto* v = read.take("auto_scale_loss"))
-    o.auto_scale_loss = v->as_bool(read.argument("auto_scale_loss"));
+    o.steps_per_execution = v->as_integer("`steps_per_execution`");
+  if (auto* v = read.take("auto_scale_loss")) o.auto_scale_loss = v->as_bool("`auto_scale_loss`");
   read.take("jit_compile");  // steps are compiled in any case
   read.finish();
   return o;

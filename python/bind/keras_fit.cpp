@@ -189,58 +189,13 @@ std::optional<T> maybe(nb::handle o) {
   return nb::cast<T>(o);
 }
 
-// Named values: `{"a": 1}`, `[1, 2]` or `1`.
-template <class F>
-void each_named(nb::handle o, F&& f) {
-  if (o.is_none()) return;
-  if (PyDict_Check(o.ptr())) {
-    for (auto [key, value] : nb::borrow<nb::dict>(o)) f(nb::cast<std::string>(key), value);
-  } else if (PyList_Check(o.ptr()) || PyTuple_Check(o.ptr())) {
-    for (nb::handle value : nb::borrow<nb::sequence>(o)) f(std::string(), value);
-  } else {
-    f(std::string(), o);
-  }
-}
-
-keras::Metrics metrics_from(nb::handle list) {
-  keras::Metrics out;
-  each_named(list, [&](const std::string&, nb::handle m) {
-    out.push_back(live_config(m.ptr(), "`metrics`"));
-  });
-  return out;
-}
-
-// A list, or lists by output.
-void set_metrics(nb::handle given, keras::Metrics& listed,
-                 std::vector<std::pair<std::string, keras::Metrics>>& by_output) {
-  bool nested = PyDict_Check(given.ptr());
-  if (PyList_Check(given.ptr()) || PyTuple_Check(given.ptr()))
-    for (nb::handle m : nb::borrow<nb::sequence>(given)) nested = nested || PyList_Check(m.ptr());
-  if (nested)
-    each_named(given, [&](const std::string& name, nb::handle list) {
-      by_output.emplace_back(name, metrics_from(list));
-    });
-  else
-    listed = metrics_from(given);
-}
-
 void compile(nb::handle model, nb::dict given) {
-  keras::CompileOptions o;
-  o.optimizer.set(live_config(nb::handle(given["optimizer"]).ptr(), "`optimizer`"), "`optimizer`");
-  each_named(given["loss"], [&](const std::string& name, nb::handle loss) {
-    keras::LossOption one;
-    one.set(live_config(loss.ptr(), "`loss`"), "`loss`");
-    o.loss.all.emplace_back(name, std::move(one));
-  });
-  each_named(given["loss_weights"], [&](const std::string& name, nb::handle weight) {
-    o.loss_weights.emplace_back(name, nb::cast<double>(weight));
-  });
-  set_metrics(given["metrics"], o.metrics, o.output_metrics);
-  set_metrics(given["weighted_metrics"], o.weighted_metrics, o.output_weighted_metrics);
-  o.run_eagerly = nb::cast<bool>(given["run_eagerly"]);
-  o.steps_per_execution = nb::cast<int64_t>(given["steps_per_execution"]);
-  o.auto_scale_loss = nb::cast<bool>(given["auto_scale_loss"]);
-  model_of(model.ptr()).compile(o);
+  ConfigDict options;
+  for (auto [key, value] : given) {
+    auto name = nb::cast<std::string>(key);
+    options.set(name, live_config(value.ptr(), cat("`", name, "`")));
+  }
+  model_of(model.ptr()).compile(keras::compile_options(options));
 }
 
 // -- C methods of the types
@@ -384,12 +339,13 @@ void bind_keras_fit(nb::module_& m) {
       "set_callback_best",
       [](nb::handle self, std::optional<double> value) {
         run([&] {
-          if (auto* c = object_behind<keras::EarlyStoppingCallback>(self.ptr()))
-            c->set_best(value);
-          else if (auto* c = object_behind<keras::ReduceLROnPlateauCallback>(self.ptr()))
-            c->set_best(value);
-          else if (auto* c = object_behind<keras::ModelCheckpointCallback>(self.ptr()))
-            c->set_best(value);
+          PyObject* callback = self.ptr();
+          if (auto* stop = object_behind<keras::EarlyStoppingCallback>(callback))
+            stop->set_best(value);
+          else if (auto* plateau = object_behind<keras::ReduceLROnPlateauCallback>(callback))
+            plateau->set_best(value);
+          else if (auto* saved = object_behind<keras::ModelCheckpointCallback>(callback))
+            saved->set_best(value);
           else
             type_error(cat("expected a callback that watches a number, got ", repr_of(self.ptr())));
           return 0;

@@ -144,3 +144,18 @@ def test_a_name_that_is_no_output_is_refused():
         _evaluated(_functional("dict_dict"), "dict_dict", loss={"p": "mse", "q": {"t": "mse"}})
     with pytest.raises(ValueError, match="nothing for"):
         _evaluated(_functional("dict_dict"), "dict_dict", {"p": A}, loss="mse")
+
+
+def test_what_compile_was_told_is_written_in_its_form_and_read_again(tmp_path):
+    loss = {"p": "mse", "q": ["mae", "mse"]}
+    metrics = {"p": ["mae"], "q": [["mse"], ["mae"]]}
+    model = _functional("dict_list")
+    numbers = _evaluated(model, "dict_list", loss=loss, metrics=metrics)
+    written = model.get_compile_config()
+    assert list(written["loss"]) == ["p", "q"]
+    assert len(written["loss"]["q"]) == 2
+    assert [len(one) for one in written["metrics"]["q"]] == [1, 1]
+    model.save(tmp_path / "m.keras")
+    again = tf.keras.models.load_model(tmp_path / "m.keras")
+    told = again.evaluate(X, {"p": A, "q": [B, C]}, verbose=0, return_dict=True)
+    assert {name: round(float(value), 4) for name, value in told.items()} == numbers
