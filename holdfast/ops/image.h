@@ -2,7 +2,6 @@
 // order.
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -146,13 +145,14 @@ HOLDFAST_API Tensor sobel_edges(const In& image);
 
 struct NonMaxSuppressionOptions {
   double iou_threshold = 0.5;
-  double score_threshold = -std::numeric_limits<double>::infinity();
+  std::optional<double> score_threshold = {};  // boxes of no better score are left out
 };
 /// The numbers of boxes that overlap no better one by more than a threshold, best first.
 HOLDFAST_API Tensor non_max_suppression(const In& boxes, const In& scores,
                                         const Sizes& max_output_size,
                                         const NonMaxSuppressionOptions& = {});
 /// Images with boxes drawn onto them; `boxes` in shares of height and width, [batch, boxes, 4].
-HOLDFAST_API Tensor draw_bounding_boxes(const In& images, const In& boxes, const MaybeIn& colors);
+HOLDFAST_API Tensor draw_bounding_boxes(const In& images, const In& boxes,
+                                        const MaybeIn& colors = {});
 
 }  // namespace holdfast::image

@@ -94,6 +94,7 @@ from ._tensors import tensor_proto as _tensor_proto
 from ._tensors.dtypes import DType, as_dtype
 from ._tensors.indexed_slices import IndexedSlices
 from ._tensors.live import LiveTensors, live_tensors
+from ._tensors.resize_method import NAMES as _RESIZE_METHOD
 from ._tensors.shape import TensorShape, TensorSpec, broadcast_static_shape
 from ._tensors.tensor import (
     Tensor,
@@ -189,6 +190,7 @@ _namespace.build(
         _sparse.NAMES,
         _tensor_proto.NAMES,
         _RECORD_NAMES,
+        _RESIZE_METHOD,
     ),
 )
 

@@ -1,6 +1,7 @@
 // Boxes around things in images: which to keep, and how to show them.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "holdfast/base/text.h"
@@ -165,9 +166,11 @@ REGISTER(FUNCTION(&non_max_suppression)
 Tensor non_max_suppression(const In& boxes, const In& scores, const Sizes& max_output_size,
                            const NonMaxSuppressionOptions& o) {
   Tensor most = cast(reshape(max_output_size.tensor(), Sizes{}), int32);
-  return suppression_op(
-      {cast(boxes.tensor(float32), float32), cast(scores.tensor(float32), float32), most,
-       static_cast<float>(o.iou_threshold), static_cast<float>(o.score_threshold)});
+  return suppression_op({cast(boxes.tensor(float32), float32),
+                         cast(scores.tensor(float32), float32), most,
+                         static_cast<float>(o.iou_threshold),
+                         o.score_threshold ? static_cast<float>(*o.score_threshold)
+                                           : -std::numeric_limits<float>::infinity()});
 }
 
 REGISTER(FUNCTION(&draw_bounding_boxes)

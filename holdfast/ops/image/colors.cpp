@@ -72,11 +72,10 @@ REGISTER(FUNCTION(&convert_image_dtype)
 Tensor convert_image_dtype(const In& image, DType dtype, const ConvertImageDtypeOptions& o) {
   Tensor x = image.tensor();
   DType own = x.dtype();
-  for (DType d : {own, dtype})
-    if (!kReals.has(d))
-      fail(Code::E1101, cat("convert_image_dtype: pixels of ", name(d),
-                            ", expected integers or "
-                            "floats"));
+  need_reals("convert_image_dtype", x);
+  if (!kReals.has(dtype))
+    fail(Code::E1101, cat("convert_image_dtype: `dtype` is ", name(dtype),
+                          ", expected one of integers or floats"));
   auto to = [&](const Tensor& t) { return o.saturate ? saturate_cast(t, dtype) : cast(t, dtype); };
   if (own == dtype) return identity(x);
   bool from_int = is_integer(own), to_int = is_integer(dtype);
@@ -283,6 +282,7 @@ REGISTER(FUNCTION(&per_image_standardization)
 Tensor per_image_standardization(const In& image) {
   Tensor x = image.tensor(float32);
   need_images("per_image_standardization", x, "image");
+  need_reals("per_image_standardization", x);
   if (!is_floating(x.dtype())) x = cast(x, float32);
   Tensor mean = reduce_mean(x, {.axis = {-3, -2, -1}, .keepdims = true});
   Tensor spread = reduce_std(x, {.axis = {-3, -2, -1}, .keepdims = true});

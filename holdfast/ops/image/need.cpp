@@ -18,6 +18,12 @@ int need_images(const char* function, const Tensor& images, const char* argument
   return s.rank();
 }
 
+void need_reals(const char* function, const Tensor& images) {
+  if (!kReals.has(images.dtype()))
+    fail(Code::E1101,
+         cat(function, ": pixels of ", name(images.dtype()), ", expected integers or floats"));
+}
+
 void need_channels(const char* function, const Tensor& images, int64_t channels) {
   const Shape& s = images.shape();
   bool fits =

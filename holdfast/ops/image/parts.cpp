@@ -265,6 +265,8 @@ Tensor crop_and_resize(const In& image, const In& boxes, const In& box_indices,
     fail(Code::E1102, cat(name, ": `boxes` is ", type_text(corners), ", expected [boxes, 4]"));
   if (which.shape().has_rank() && which.rank() != 1)
     fail(Code::E1102, cat(name, ": `box_indices` is ", type_text(which), ", expected a vector"));
+  need_reals(name, images);
+  need_reals(name, corners);
   corners = cast(corners, float32);
   images = cast(images, float32);
   Tensor to = cast(crop_size.tensor(), int32);

@@ -12,6 +12,7 @@ from .._tensors.dtypes import int64
 from ..errors import fail, need_callable
 from .csv import CsvDataset, make_csv_dataset
 from .dataset import Dataset
+from .examples import TFRecordWriter, make_batched_features_dataset, parse_example_dataset
 from .options import (
     AutoShardPolicy,
     AutotuneAlgorithm,
@@ -39,6 +40,7 @@ __all__ = [
     "Optional",
     "RandomDataset",
     "Reducer",
+    "TFRecordWriter",
     "ThreadingOptions",
     "assert_cardinality",
     "at",
@@ -57,10 +59,12 @@ __all__ = [
     "group_by_window",
     "ignore_errors",
     "load",
+    "make_batched_features_dataset",
     "make_csv_dataset",
     "map_and_batch",
     "pad_to_cardinality",
     "parallel_interleave",
+    "parse_example_dataset",
     "prefetch_to_device",
     "rejection_resample",
     "sample_from_datasets",
