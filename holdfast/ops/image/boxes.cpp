@@ -8,6 +8,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/image.h"
+#include "holdfast/ops/image/need.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast::image {
@@ -165,7 +166,8 @@ REGISTER(FUNCTION(&non_max_suppression)
                   "first."));
 Tensor non_max_suppression(const In& boxes, const In& scores, const Sizes& max_output_size,
                            const NonMaxSuppressionOptions& o) {
-  Tensor most = cast(reshape(max_output_size.tensor(), Sizes{}), int32);
+  Tensor most =
+      reshape(need_int32("non_max_suppression", "max_output_size", max_output_size), Sizes{});
   return suppression_op({cast(boxes.tensor(float32), float32),
                          cast(scores.tensor(float32), float32), most,
                          static_cast<float>(o.iou_threshold),

@@ -1,8 +1,11 @@
 #include "holdfast/ops/image/need.h"
 
+#include <limits>
+
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::image {
 
@@ -16,6 +19,19 @@ int need_images(const char* function, const Tensor& images, const char* argument
     fail(Code::E1102, cat(function, ": `", argument, "` is ", type_text(images),
                           ", expected [height, width, channels], or a batch of such"));
   return s.rank();
+}
+
+Tensor need_int32(const char* function, const char* argument, const Sizes& sizes) {
+  Tensor t = sizes.tensor();
+  if (t.dtype() == int32) return t;
+  if (!kIndices.has(t.dtype()))
+    fail(Code::E1101, cat(function, ": `", argument, "` is ", type_text(t), ", expected integers"));
+  if (!t.is_symbolic())
+    for (int64_t n : sizes.ints())
+      if (n > std::numeric_limits<int32_t>::max() || n < std::numeric_limits<int32_t>::min())
+        fail(Code::E1103,
+             cat(function, ": `", argument, "` has ", n, ", expected numbers that int32 holds"));
+  return cast(t, int32);
 }
 
 void need_reals(const char* function, const Tensor& images) {

@@ -1,12 +1,14 @@
 // What functions of images ask of their arguments.
 #pragma once
 
-#include "holdfast/tensor/tensor.h"
+#include "holdfast/op/in.h"
 
 namespace holdfast::image {
 
 /// The number of axes of an image [height, width, channels], or of a batch of such; refuses others.
 int need_images(const char* function, const Tensor& images, const char* argument = "images");
+/// Sizes as int32, which is what ops over images take; refuses numbers that are too large for it.
+Tensor need_int32(const char* function, const char* argument, const Sizes& sizes);
 /// Refuses pixels that are neither integers nor floats.
 void need_reals(const char* function, const Tensor& images);
 /// Refuses tensors whose last axis has another number of channels.

@@ -269,7 +269,7 @@ Tensor crop_and_resize(const In& image, const In& boxes, const In& box_indices,
   need_reals(name, corners);
   corners = cast(corners, float32);
   images = cast(images, float32);
-  Tensor to = cast(crop_size.tensor(), int32);
+  Tensor to = need_int32(name, "crop_size", crop_size);
   if (to.shape().has_rank() && (to.rank() != 1 || (to.dim(0) >= 0 && to.dim(0) != 2)))
     fail(Code::E1102, cat(name, ": `crop_size` is ", type_text(to), ", expected 2 numbers"));
   // Where rows (or columns) of the results lie: [boxes, size of the result].

@@ -563,7 +563,7 @@ Tensor resize(const In& images, const Sizes& size, const ResizeOptions& o) {
   Tensor x = images.tensor(float32);
   bool one = need_images("resize", x) == 3;
   if (one) x = expand_dims(x, 0);
-  Tensor to = cast(size.tensor(), int32);
+  Tensor to = need_int32("resize", "size", size);
   if (to.shape().has_rank() && (to.rank() != 1 || (to.dim(0) >= 0 && to.dim(0) != 2)))
     fail(Code::E1102, cat("resize: `size` is ", type_text(to), ", expected a height and a width"));
   if (o.preserve_aspect_ratio) to = in_proportion(x, to);

@@ -120,13 +120,18 @@ Status run_old_split(Call& c) {
       c, [&](std::string_view text, Parts& out) { split_at_any(text, characters, skip, out); });
 }
 
+constexpr int64_t kMostParts = 1 << 30;  // of one run, and of all runs of a row
+
 void infer_ngrams(Infer& s) {
   auto a = s.attrs<NgramAttrs>();
   s.need_rank(0, 1, 1);
   s.need_rank(1, 1, 1);
   if (a.ngram_widths().empty()) s.bad_value("ngram_widths", "no number", "one or more");
   for (int64_t width : a.ngram_widths())
-    if (width < 1) s.bad_value("ngram_widths", cat(width), "numbers of 1 or more");
+    if (width < 1 || width > kMostParts)
+      s.bad_value("ngram_widths", cat(width), cat("numbers of 1 to ", kMostParts));
+  if (a.pad_width() > kMostParts)
+    s.bad_value("pad_width", cat(a.pad_width()), cat(kMostParts, " at most"));
   s.output(string, Shape{kUnknown});
   s.output(s.dtype(1), s.shape(1));
 }
@@ -153,7 +158,10 @@ Status ngrams_of(Call& c) {
   for (int64_t row = 0; row + 1 < count; ++row) {
     int64_t begin = splits[row], length = splits[row + 1] - splits[row];
     size_t before = out.size();
+    bool too_many = false;
     auto add = [&](int64_t width, int64_t outside, int64_t runs) {
+      too_many |= static_cast<double>(width) * static_cast<double>(runs) > double{kMostParts};
+      if (too_many) return;
       for (int64_t run = 0; run < runs; ++run) {
         std::string text;
         for (int64_t k = run - outside; k < run - outside + width; ++k) {
@@ -172,6 +180,9 @@ Status ngrams_of(Call& c) {
       int64_t outside = std::max<int64_t>(a.pad_width(), 0);
       add(length + 2 * outside, outside, 1);
     }
+    if (too_many)
+      return {Code::E1103, cat(c.op.name, ": row ", row, " would become runs of more than ",
+                               kMostParts, " texts")};
     ends[row + 1] = static_cast<I>(out.size());
   }
   auto* to = c.out(0, Shape{static_cast<int64_t>(out.size())}).template mutable_raw<std::string>();
