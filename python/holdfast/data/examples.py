@@ -74,7 +74,7 @@ def make_batched_features_dataset(
         read = read.repeat(num_epochs)
     batches = read.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
     parsers = 2 if parser_num_threads is None else parser_num_threads
-    parsed = batches.apply(parse_example_dataset(features, parsers, not sloppy_ordering))
+    parsed: Dataset = batches.apply(parse_example_dataset(features, parsers, not sloppy_ordering))
     if label_key is not None:
         label = label_key
         parsed = parsed.map(
