@@ -17,9 +17,13 @@ void check_path(const std::string& path) {
 }
 
 void refuse_file(const std::string& path, const char* what_failed) {
-  int why = errno;
-  fail(why == ENOENT ? Code::E1304 : Code::E1301, cat("`", path, "` could not be ", what_failed),
-       std::generic_category().message(why));
+  const int why = errno;
+  std::string headline = cat("`", path, "` could not be ", what_failed);
+  std::string reason = std::generic_category().message(why);
+  if (why != ENOENT) fail(Code::E1301, headline, reason);
+  fail(Code::E1304, headline, reason,
+       {manual_fix("look at the path: one that does not begin with `/` begins in the folder that "
+                   "the program runs in")});
 }
 
 void refuse_file(const std::string& path, const std::string& reason) {

@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/keras/input_wait.h"
 #include "holdfast/keras/loss_watch.h"
 #include "holdfast/keras/step_scope.h"
 #include "holdfast/keras/training.h"
@@ -69,7 +70,7 @@ template <class F>
 void execute(StepFunction& step, BatchSource& batches, Nested& batch, int64_t count, int64_t& done,
              const std::optional<int64_t>& steps, F each) {
   for (int64_t i = 0; i < count; ++i) {
-    if (i > 0 && !(more(steps, done) && batches.next(batch))) return;
+    if (i > 0 && !(more(steps, done) && next_batch(batches, batch))) return;
     each(step(batch));
     ++done;
   }
@@ -198,10 +199,10 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
     int64_t done = 0;
     bool reads = callbacks.reads_logs(Moment::kTrainBatchEnd);
     while (more(o.steps_per_epoch, done)) {
-      if (!batches.next(batch)) {
+      if (!next_batch(batches, batch)) {
         if (!o.steps_per_epoch || done > 0) break;
         batches.begin();  // an endless training over data that ends
-        if (!batches.next(batch)) break;
+        if (!next_batch(batches, batch)) break;
       }
       callbacks.tell(Moment::kTrainBatchBegin, done);
       states.note();
@@ -268,7 +269,7 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
   int64_t done = 0;
   const int64_t at_once = steps_per_execution(model);
   bool reads = around->reads_logs(Moment::kTestBatchEnd);
-  while (more(o.steps, done) && batches.next(batch)) {
+  while (more(o.steps, done) && next_batch(batches, batch)) {
     around->tell(Moment::kTestBatchBegin, done);
     execute(*step, batches, batch, at_once, done, o.steps,
             [&](Nested made) { results = std::move(made); });
@@ -304,7 +305,7 @@ Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o
   Nested batch, form;
   int64_t done = 0;
   const int64_t at_once = steps_per_execution(model);
-  while (more(o.steps, done) && batches.next(batch)) {
+  while (more(o.steps, done) && next_batch(batches, batch)) {
     callbacks.tell(Moment::kPredictBatchBegin, done);
     execute(*step, batches, batch, at_once, done, o.steps, [&](Nested made) {
       form = std::move(made);

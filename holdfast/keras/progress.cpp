@@ -7,6 +7,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/keras/input_wait.h"
 
 namespace holdfast::keras {
 
@@ -56,6 +57,14 @@ std::string per_step(double seconds) {
   return buffer;
 }
 
+// "43% waiting for input", where that is worth a word: the pipeline is what `explain` is for.
+std::string waiting(double whole) {
+  constexpr double kSeconds = 0.2, kShare = 0.1;
+  double waited = input_wait();
+  if (waited < kSeconds || waited < kShare * whole) return {};
+  return cat(" - ", static_cast<int>(100 * std::min(1.0, waited / whole)), "% waiting for input");
+}
+
 // Resident memory of the process.
 double megabytes() {
   long pages = 0, resident = 0;
@@ -101,6 +110,7 @@ void ProgbarLoggerCallback::on_test_end(Logs& logs) {
 void ProgbarLoggerCallback::start() {
   done_ = 0;
   began_ = drawn_ = seconds_now();
+  input_wait() = 0;
   redraws_ = redraws();
 }
 
@@ -144,7 +154,7 @@ std::string ProgbarLoggerCallback::line(const Logs& logs, const std::string& tim
   std::string memory;
   if (redraws_) memory = cat(" - ", static_cast<int64_t>(megabytes()), " MB");
   std::string of = plan().steps > 0 || done ? cat(steps) : "?";
-  return cat(done_, "/", of, bar, time, numbers, memory);
+  return cat(done_, "/", of, bar, time, numbers, waiting(seconds_now() - began_), memory);
 }
 
 }  // namespace holdfast::keras

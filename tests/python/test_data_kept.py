@@ -59,7 +59,7 @@ def test_files_that_are_not_whole_are_refused(tmp_path):
     Dataset.range(20).save(str(path))
     file = path / "elements"
     whole = file.read_bytes()
-    with pytest.raises(tf.errors.NotFoundError, match="E1304.*could not be opened"):
+    with pytest.raises(tf.errors.NotFoundError, match="E1304"):
         Dataset.load(str(tmp_path / "nothing"))
     for cut in (0, 5, 40, len(whole) - 3):
         file.write_bytes(whole[:cut])
