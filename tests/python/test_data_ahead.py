@@ -186,3 +186,19 @@ def test_python_in_every_stage_ends_with_a_pool_of_any_size(calls):
         lambda x: tf.py_function(lambda v: v * 2, [x], tf.int64), num_parallel_calls=calls
     )
     assert [int(x) for x in ds.prefetch(1)] == [2 * (i + 1) for i in range(50)]
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_fit_says_where_it_waits_for_its_input(slow, capsys):
+    def batches():
+        for _ in range(8):
+            if slow:
+                time.sleep(0.06)
+            yield [[1.0, 2.0]], [[1.0]]
+
+    spec = (tf.TensorSpec((1, 2), tf.float32), tf.TensorSpec((1, 1), tf.float32))
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(tf.data.Dataset.from_generator(batches, output_signature=spec), epochs=2, verbose=2)
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    assert "8/8" in last and ("% waiting for input" in last) == slow
