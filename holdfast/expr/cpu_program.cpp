@@ -90,10 +90,9 @@ class CpuProgram::Scheduler {
       piece.in = s.in();
       piece.out = s.out();
       piece.by_rows = s.by_rows();
-      jit::Body body = s.finished();
-      piece.plain = jit::code_for(body, false);
-      if (!s.per_row() && !p_.row_) piece.streaming = jit::code_for(body, true);
-      if (piece.plain) continue;
+      piece.body = s.finished();
+      piece.code = jit::code_for(piece.body, false);
+      if (piece.code) continue;
       p_.refused_ = "a list of this length";
       p_.pieces_.clear();
       return false;

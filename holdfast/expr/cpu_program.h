@@ -4,13 +4,13 @@
 
 #include "holdfast/expr/cpu/row_table.h"
 #include "holdfast/expr/fused.h"
+#include "holdfast/expr/jit/body.h"
 
 namespace holdfast {
 
 struct FoldLoops;
 namespace jit {
 class Code;
-class Stretch;
 }  // namespace jit
 
 /// Bit for bit what the ops of the expression give one after another. Where there are reductions,
@@ -62,7 +62,8 @@ class HOLDFAST_API CpuProgram final : public Program {
   struct Piece {
     std::vector<int> in, out;
     bool by_rows = false;  // called for the rows of a block, else for all its elements
-    Ref<jit::Code> plain, streaming;
+    jit::Body body;        // for code that writes past the caches, which few runs need
+    Ref<jit::Code> code;
   };
   struct Slot {
     int64_t cell;  // bytes of an element

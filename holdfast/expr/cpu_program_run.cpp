@@ -95,14 +95,18 @@ class CpuProgram::Run {
         s.streamed = false;
       streams_ = streams_ || s.streamed;
     }
-    for (size_t k = 0; k < p.pieces_.size(); ++k) streamed_pieces_.push_back(streams(p.pieces_[k]));
+    for (size_t k = 0; k < p.pieces_.size(); ++k) streaming_.push_back(streaming(p.pieces_[k]));
     lay_out();
     for (size_t i = 0; i < sources_.size(); ++i)
       if (sources_[i].to || (sources_[i].data && !sources_[i].once)) move(static_cast<int>(i));
   }
 
   void all() {
-    int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(p_.code_) * 2);
+    // Code takes a fraction of the loops' time, and starting threads takes what it takes.
+    int64_t instructions = static_cast<int64_t>(p_.code_);
+    int64_t grain =
+        p_.has_code() ? kGrain / std::max<int64_t>(instructions / 8, 1) : kGrain / instructions * 2;
+    grain = std::max(8 * block_, grain);
     grain = (grain + block_ - 1) / block_ * block_;  // whole blocks, which begin on a boundary
     if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
     bool few = used_ <= kScratch;
@@ -132,16 +136,17 @@ class CpuProgram::Run {
     slots_.push_back({s.cell, v.per_row});
   }
 
-  // Whether a piece of code writes past the caches: all that it writes goes there, or nothing.
-  bool streams(const Piece& piece) {
-    bool all = piece.streaming && !piece.out.empty();
+  // The code of a piece that writes past the caches: all that it writes goes there, or nothing.
+  Ref<jit::Code> streaming(const Piece& piece) {
+    bool all = !piece.out.empty();
     for (int o : piece.out) {
       const Source& s = sources_[static_cast<size_t>(o)];
       all = all && s.streamed && s.by_code;
     }
-    if (!all)
+    Ref<jit::Code> code = all ? jit::code_for(piece.body, true) : Ref<jit::Code>();
+    if (!code)
       for (int o : piece.out) sources_[static_cast<size_t>(o)].streamed = false;
-    return all;
+    return code;
   }
 
   // Whether an operand is the same in every row.
@@ -279,7 +284,7 @@ class CpuProgram::Run {
     InlineVector<char*, 32> arrays;
     for (int i : piece.in) arrays.push_back(at[i]);
     for (int i : piece.out) arrays.push_back(at[i]);
-    const jit::Code& code = streamed_pieces_[k] && whole ? *piece.streaming : *piece.plain;
+    const jit::Code& code = streaming_[k] && whole ? *streaming_[k] : *piece.code;
     if (piece.by_rows)
       code.entry()(arrays.data(), row_, rows);
     else
@@ -293,7 +298,7 @@ class CpuProgram::Run {
   InlineVector<Slot, 16> slots_;
   InlineVector<int, 32> moving_;  // inputs and outputs, which lie elsewhere for each block
   InlineVector<int, 8> far_;      // those that come from memory
-  InlineVector<bool, 4> streamed_pieces_;
+  InlineVector<Ref<jit::Code>, 4> streaming_;  // of each piece, where it is
   bool streams_ = false;
 };
 
