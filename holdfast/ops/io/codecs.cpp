@@ -3,8 +3,7 @@
 #include <cstring>
 
 #include "holdfast/base/text.h"
-#include "holdfast/io/byte_put.h"
-#include "holdfast/io/wire.h"
+#include "holdfast/base/wire.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/io.h"
 #include "holdfast/tensor/visit.h"
@@ -89,22 +88,20 @@ Status run_decode(Call& c) {
 
 Status run_serialize(Call& c) {
   const Tensor& t = c.in();
-  io::Put head;
-  head.u8(0x08).varint(info(t.dtype()).tensorflow);
-  std::string shape;
+  Message shape;
   for (int64_t d : t.shape()) {
-    io::Put size;
-    if (d != 0) size.u8(0x08).varint(static_cast<uint64_t>(d));
-    io::put_field(shape, 2, size.text());
+    Message size;
+    if (d != 0) size.number(1, d);
+    shape.message(2, size);
   }
-  std::string out = head.take();
-  io::put_field(out, 2, shape);
+  Message out;
+  out.number(1, static_cast<uint64_t>(info(t.dtype()).tensorflow)).message(2, shape);
   if (t.dtype() == DType::kString) {
-    for (int64_t i = 0; i < t.size(); ++i) io::put_field(out, 8, t.raw<std::string>()[i]);
+    for (int64_t i = 0; i < t.size(); ++i) out.bytes(8, t.raw<std::string>()[i]);
   } else if (t.size() > 0) {
-    io::put_field(out, 4, {t.raw<char>(), static_cast<size_t>(t.size() * size_of(t.dtype()))});
+    out.bytes(4, {t.raw<char>(), static_cast<size_t>(t.size() * size_of(t.dtype()))});
   }
-  *c.out().mutable_raw<std::string>() = std::move(out);
+  *c.out().mutable_raw<std::string>() = out.text();
   return {};
 }
 
@@ -118,21 +115,21 @@ struct Parsed {
 };
 
 bool parse_shape(std::string_view text, Dims& out) {
-  io::WireReader dims(text);
-  while (dims.next()) {
-    if (dims.field() != 2 || !dims.is_bytes()) continue;
+  WireReader dims(text);
+  for (WireField d; dims.next(d);) {
+    if (d.number != 2 || d.kind != 2) continue;
     int64_t size = 0;
-    io::WireReader dim(dims.bytes());
-    while (dim.next())
-      if (dim.field() == 1 && dim.is_number()) size = static_cast<int64_t>(dim.number());
-    if (dim.broken() || size < 0) return false;
+    WireReader dim(d.bytes);
+    for (WireField f; dim.next(f);)
+      if (f.number == 1 && f.kind == 0) size = static_cast<int64_t>(f.value);
+    if (!dim.good() || size < 0) return false;
     out.push_back(size);
   }
-  return !dims.broken();
+  return dims.good();
 }
 
 // Lists are packed: of numbers of four or eight bytes, or of any length.
-void add_packed(std::string_view bytes, uint32_t field, Parsed& to) {
+void add_packed(std::string_view bytes, int field, Parsed& to) {
   size_t width = field == 5 ? 4 : field == 6 ? 8 : 0;
   if (width) {
     for (; bytes.size() >= width; bytes.remove_prefix(width)) {
@@ -143,35 +140,27 @@ void add_packed(std::string_view bytes, uint32_t field, Parsed& to) {
     to.broken |= !bytes.empty();
     return;
   }
-  uint64_t v = 0;
-  int shift = 0;
-  for (char c : bytes) {
-    if (shift > 63) to.broken = true;
-    if (to.broken) return;
-    v |= static_cast<uint64_t>(c & 0x7f) << shift;
-    shift += 7;
-    if (c & 0x80) continue;
-    to.numbers.push_back(v);
-    v = 0, shift = 0;
-  }
-  to.broken |= shift != 0;
+  WireReader numbers(bytes);
+  for (uint64_t v; numbers.number(v);) to.numbers.push_back(v);
+  to.broken |= !numbers.good();
 }
 
 Parsed parse(std::string_view text) {
   Parsed out;
-  io::WireReader fields(text);
-  while (fields.next()) {
-    uint32_t f = fields.field();
-    if (f == 1 && fields.is_number()) out.dtype = fields.number();
-    if (f == 2 && fields.is_bytes()) out.broken |= !parse_shape(fields.bytes(), out.shape);
-    if (f == 4 && fields.is_bytes()) out.content = fields.bytes();
-    if (f == 8 && fields.is_bytes()) out.texts.emplace_back(fields.bytes());
+  WireReader fields(text);
+  for (WireField f; fields.next(f);) {
+    const int n = f.number;
+    const bool bytes = f.kind == 2;
+    if (n == 1 && f.kind == 0) out.dtype = f.value;
+    if (n == 2 && bytes) out.broken |= !parse_shape(f.bytes, out.shape);
+    if (n == 4 && bytes) out.content = f.bytes;
+    if (n == 8 && bytes) out.texts.emplace_back(f.bytes);
     bool numbers =
-        f == 5 || f == 6 || f == 7 || f == 10 || f == 11 || f == 13 || f == 16 || f == 17;
-    if (numbers && fields.is_bytes()) add_packed(fields.bytes(), f, out);
-    if (numbers && fields.is_number()) out.numbers.push_back(fields.number());
+        n == 5 || n == 6 || n == 7 || n == 10 || n == 11 || n == 13 || n == 16 || n == 17;
+    if (numbers && bytes) add_packed(f.bytes, n, out);
+    if (numbers && !bytes) out.numbers.push_back(f.value);
   }
-  out.broken |= fields.broken();
+  out.broken |= !fields.good();
   return out;
 }
 
