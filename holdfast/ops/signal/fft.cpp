@@ -12,6 +12,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/signal.h"
@@ -33,6 +34,9 @@ struct TransformAttrs {
 struct BackAttrs {
   Attr<Arg> Treal;
 };
+
+// A longer line would take all memory for its tables before its results could be refused.
+constexpr int64_t kLongest = int64_t{1} << 30;
 
 DType complex_of(DType d) { return d == float32 ? DType::kComplex64 : DType::kComplex128; }
 
@@ -60,8 +64,8 @@ void infer_real(Infer& s) {
   Dims d = s.shape().dims();
   for (size_t i = 0; i < kAxes; ++i) {
     int64_t n = lengths ? (*lengths)[i] : kUnknown;
-    if (auto known = s.ints(1); known && n < 0)
-      s.bad_value("fft_length", Shape(*known).text(), "lengths of 0 or more");
+    if (auto known = s.ints(1); known && (n < 0 || n > kLongest))
+      s.bad_value("fft_length", sizes_text(*known), cat("lengths from 0 to ", kLongest));
     if (!kBack && i + 1 == kAxes && n > 0) n = n / 2 + 1;
     d[d.size() - kAxes + i] = n;
   }

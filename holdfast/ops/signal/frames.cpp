@@ -153,15 +153,17 @@ Tensor signal::frame(const In& signal, int64_t frame_length, int64_t frame_step,
                 at_least_one("frame", "frame_step", frame_step), o);
 }
 
-REGISTER(FUNCTION(&signal::overlap_and_add)
-             .args("signal, frame_step")
-             .python("signal.overlap_and_add")
-             .doc("Frames [..., frames, frame_length] put together again, those that overlap added "
-                  "up.")
-             .samples("uniform(3, 4), 2", "uniform(2, 3, 4), 1", "uniform(2, 2), 3")
-             .reference("sum(np.pad(signal[..., i, :], [(0, 0)] * (signal.ndim - 2) + [(i * "
-                        "frame_step, (signal.shape[-2] - 1 - i) * frame_step)]) for i in "
-                        "range(signal.shape[-2]))"));
+REGISTER(
+    FUNCTION(&signal::overlap_and_add)
+        .args("signal, frame_step")
+        .python("signal.overlap_and_add")
+        .doc("Frames [..., frames, frame_length] put together again, those that overlap added "
+             "up.")
+        .samples("uniform(3, 4), 2", "uniform(2, 3, 4), 1", "uniform(2, 2), 3")
+        .reference("(lambda f, n: sum((np.pad(signal[..., i, :], [(0, 0)] * (signal.ndim - 2) + "
+                   "[(i * frame_step, (f - 1 - i) * frame_step)]) for i in range(f)), "
+                   "np.zeros(signal.shape[:-2] + ((f - 1) * frame_step + n if f else 0,), "
+                   "signal.dtype)))(*signal.shape[-2:])"));
 Tensor signal::overlap_and_add(const In& signal, int64_t frame_step) {
   return added_up(signal, at_least_one("overlap_and_add", "frame_step", frame_step));
 }

@@ -1,7 +1,8 @@
 """Records what the real Keras' optimizers and schedules do: writes `optimizers.json`.
 
 Five steps along fixed gradients for each class and option. Needs keras with a backend; never run by
-tests, which read the figures alone.
+tests, which read the figures alone. The figures of ScheduleFreeAdamW are those of the JAX backend: on
+TensorFlow what it keeps as the momentum of before is the variable itself, which has moved by then.
 """
 
 import os
