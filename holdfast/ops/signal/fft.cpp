@@ -444,6 +444,12 @@ Tensor signal::ifft3d(const In& input) { return ifft3d_op(input); }
       .kernel("passes", prepare<axes, Transform::kReal>, run_real<axes>) \
       .gradient(real_gradient<signal::other, axes>)
 
+// NumPy leaves what it makes of no numbers at all as it finds it: one zero more changes nothing
+// where a length is given.
+#define HOLDFAST_NEVER_EMPTY                                                                      \
+  "input_tensor if fft_length is None else np.pad(input_tensor, [(0, 0)] * (input_tensor.ndim - " \
+  "1) + [(0, 1)])"
+
 #define HOLDFAST_BACK(Name, fn, other, axes)                             \
   HOLDFAST_REAL(Name, fn)                                                \
       .attr("Treal", Arg())                                              \
@@ -491,7 +497,8 @@ static const Op irfft_op =
         .doc("Inverse of `rfft`; where no length is given, an even one.")
         .samples("complexes(3, 5)", "complexes(4), fft_length=[7]",
                  "complexes(2, 4), fft_length=[9]", "complexes(6), fft_length=[4]")
-        .reference("np.fft.irfft(input_tensor, None if fft_length is None else fft_length[0])");
+        .reference("np.fft.irfft(" HOLDFAST_NEVER_EMPTY
+                   ", None if fft_length is None else fft_length[0])");
 Tensor signal::irfft(const In& x, const RealTransformOptions& o) {
   Tensor t = x;
   return irfft_op({t, lengths("irfft", t, o.fft_length, 1, true)});
@@ -501,7 +508,7 @@ static const Op irfft2d_op =
     HOLDFAST_BACK(IRFFT2D, irfft2d, rfft2d, 2)
         .doc("Inverse of `rfft2d`.")
         .samples("complexes(2, 3, 4)", "complexes(3, 4), fft_length=[4, 5]")
-        .reference("np.fft.irfftn(input_tensor, s=fft_length, axes=(-2, -1))");
+        .reference("np.fft.irfftn(" HOLDFAST_NEVER_EMPTY ", s=fft_length, axes=(-2, -1))");
 Tensor signal::irfft2d(const In& x, const RealTransformOptions& o) {
   Tensor t = x;
   return irfft2d_op({t, lengths("irfft2d", t, o.fft_length, 2, true)});
@@ -511,7 +518,7 @@ static const Op irfft3d_op =
     HOLDFAST_BACK(IRFFT3D, irfft3d, rfft3d, 3)
         .doc("Inverse of `rfft3d`.")
         .samples("complexes(2, 3, 4)", "complexes(2, 3, 4), fft_length=[3, 2, 5]")
-        .reference("np.fft.irfftn(input_tensor, s=fft_length, axes=(-3, -2, -1))");
+        .reference("np.fft.irfftn(" HOLDFAST_NEVER_EMPTY ", s=fft_length, axes=(-3, -2, -1))");
 Tensor signal::irfft3d(const In& x, const RealTransformOptions& o) {
   Tensor t = x;
   return irfft3d_op({t, lengths("irfft3d", t, o.fft_length, 3, true)});

@@ -450,7 +450,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         own = type(self).compute_output_shape
         if not args or is_ours_or_native(own):
             given_args, given_kwargs = symbols_like((args, kwargs))
-            return symbols_like(self(*given_args, **given_kwargs))
+            return symbols_like(self(*given_args, **given_kwargs))  # type: ignore[operator]
         shape = self.compute_output_shape(_shapes_of(self._as_inputs(args[0])))
 
         def described(one: Any) -> Any:
