@@ -15,7 +15,7 @@ RECORDED = json.loads(
 
 # What is not there, and why. A name, or the namespace that it is in.
 _LATER = "a layer, function or optimizer of the long tail, which is not made yet"
-_IMAGES = "images are read, resized and drawn by nothing yet"
+_IMAGES = "boxes, drawings and crops of images are not written yet"
 _QUANTIZED = "weights of few bits are not made yet"
 _SEVERAL = "models over several devices are not made yet"
 _STATELESS = "state is in variables, and is given to nobody as values"
@@ -49,16 +49,11 @@ MISSING = {
     "keras.optimizers.OptimizerMap": _LATER,
     "keras.optimizers.legacy": "Keras' own raise too: they are gone",
     "keras.preprocessing.image.smart_resize": _IMAGES,
-    "keras.preprocessing.image_dataset_from_directory": _IMAGES,
-    "keras.preprocessing.text_dataset_from_directory": "files of texts are not read yet",
     "keras.saving.KerasFileEditor": _LATER,
     "keras.utils.Config": _LATER,
     "keras.utils.FeatureSpace": "layers that prepare inputs are not made yet",
-    "keras.utils.audio_dataset_from_directory": "sounds are not read yet",
     "keras.utils.bounding_boxes": _IMAGES,
-    "keras.utils.image_dataset_from_directory": _IMAGES,
     "keras.utils.legacy": "configs of Keras 2 are not read yet",
-    "keras.utils.text_dataset_from_directory": "files of texts are not read yet",
     "keras.visualization": _IMAGES,
     "keras.wrappers": _LATER,
 }

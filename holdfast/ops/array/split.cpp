@@ -1,7 +1,6 @@
 // Taking a tensor apart along an axis. Pieces along the first axis are views.
 #include "holdfast/base/checked.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/array/one_run.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/reduce.h"
@@ -20,13 +19,23 @@ struct UnpackAttrs {
 // More pieces than this no program holds; a wild number is refused before it allocates.
 constexpr int64_t kMostPieces = 1 << 24;
 
+// `input` where a piece of shape `piece` is a view of what is cut: of all of it, or along its first
+// axis that is longer than 1.
+int alias_of_piece(const Shape& whole, const Shape& piece, int input) {
+  for (int i = 0, outer = 1; i < whole.rank(); ++i) {
+    if (whole[i] != piece[i]) return outer == 1 ? input : kFresh;
+    if (whole[i] != 1) outer = 0;
+  }
+  return input;
+}
+
 // Cuts input `from` along `axis` at the outputs' sizes.
 void cut(Call& c, const Tensor& x, int axis) {
   Around a = around(x.shape(), axis);
   int64_t at = 0;
   for (int i = 0; i < c.outputs(); ++i) {
     int64_t run = a.outer ? c.out_shape(i).size() / a.outer : 0;
-    if (a.outer == 1) {
+    if (a.outer == 1 || c.out_shape(i) == x.shape()) {
       c.set_out(i, view_of(x, c.out_shape(i), at * size_of(x.dtype())));
     } else {
       copy_strided(x.dtype(), {{a.outer, a.size * a.inner, run}, {run, 1, 1}},
@@ -136,7 +145,8 @@ static const Op split_op =
         .attrs<&SplitAttrs::num_split>()
         .rearranges()
         .infer(infer_split)
-        .aliases(+[](const Types& t, int i) { return alias_of_run(t.shape(1), t.out_shape(i), 1); })
+        .aliases(
+            +[](const Types& t, int i) { return alias_of_piece(t.shape(1), t.out_shape(i), 1); })
         .kernel(
             "runs",
             +[](Call& c) -> Status {
@@ -156,7 +166,8 @@ static const Op split_v_op =
         .attrs<&SplitAttrs::num_split>()
         .rearranges()
         .infer(infer_split_v)
-        .aliases(+[](const Types& t, int i) { return alias_of_run(t.shape(0), t.out_shape(i), 0); })
+        .aliases(
+            +[](const Types& t, int i) { return alias_of_piece(t.shape(0), t.out_shape(i), 0); })
         .kernel(
             "runs",
             +[](Call& c) -> Status {

@@ -38,7 +38,7 @@ Tensor on_floats(const In& image, F&& change) {
   return convert_image_dtype(change(floats), own, {.saturate = true});
 }
 
-Tensors channels(const Tensor& x) { return unstack(x, {.axis = -1}); }
+Tensors channels(const Tensor& x) { return unstack(x, {.num = 3, .axis = -1}); }
 Tensor joined(const Tensors& c) { return stack(c, {.axis = -1}); }
 
 // The last axis times a matrix of 3 x 3.

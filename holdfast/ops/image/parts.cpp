@@ -258,7 +258,7 @@ Tensor crop_and_resize(const In& image, const In& boxes, const In& box_indices,
                           "\", expected \"bilinear\" or "
                           "\"nearest\""));
   Tensor images = image, corners = boxes.tensor(float32), which = box_indices.tensor(int32);
-  if (need_images(name, images, "image") != 4)
+  if (images.shape().has_rank() && images.rank() != 4)
     fail(Code::E1102, cat(name, ": `image` is ", type_text(images), ", expected a batch"));
   if (corners.shape().has_rank() &&
       (corners.rank() != 2 || (corners.dim(1) >= 0 && corners.dim(1) != 4)))

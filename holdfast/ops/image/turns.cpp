@@ -104,8 +104,7 @@ Tensor random_flip_up_down(const In& image, const RandomImageOptions& o) {
 REGISTER(FUNCTION(&stateless_random_flip_left_right)
              .args("image, seed: Seed")
              .python("image.stateless_random_flip_left_right")
-             .doc("Each image mirrored from left to right, or not, as `seed` decides.")
-             .samples("uniform(2, 3, 1), [1, 2]"));
+             .doc("Each image mirrored from left to right, or not, as `seed` decides."));
 Tensor stateless_random_flip_left_right(const In& image, const In& seed) {
   return some_mirrored_by("stateless_random_flip_left_right", image, 1, seed);
 }
@@ -113,8 +112,7 @@ Tensor stateless_random_flip_left_right(const In& image, const In& seed) {
 REGISTER(FUNCTION(&stateless_random_flip_up_down)
              .args("image, seed: Seed")
              .python("image.stateless_random_flip_up_down")
-             .doc("Each image turned upside down, or not, as `seed` decides.")
-             .samples("uniform(2, 3, 1), [1, 2]"));
+             .doc("Each image turned upside down, or not, as `seed` decides."));
 Tensor stateless_random_flip_up_down(const In& image, const In& seed) {
   return some_mirrored_by("stateless_random_flip_up_down", image, 0, seed);
 }

@@ -356,7 +356,6 @@ def audio_dataset_from_directory(
     validation_split: float | None = None,
     subset: str | None = None,
     follow_links: bool = False,
-    format: str = "tf",
     verbose: bool = True,
 ) -> Any:
     """Samples of WAV files, with the number of their subfolder: a `tf.data.Dataset` of batches.
@@ -396,7 +395,7 @@ def audio_dataset_from_directory(
         validation_split,
         subset,
         follow_links,
-        format,
+        "tf",
         verbose,
         (".wav",),
     ).checked()
