@@ -77,6 +77,11 @@ foreach(isa ${HOLDFAST_INSTRUCTION_SETS})
   # Vectors are wider than the narrower instruction sets pass; they are never passed, only inlined: -Wno-psabi.
   target_compile_options(holdfast_${isa} PRIVATE ${isa_optimise_${isa}} -fno-math-errno -fno-trapping-math -Wno-psabi
     ${isa_flags_${isa}})
+  # GCC 13 splits lone chains of fused multiply-adds into products and sums, which round twice: a result would depend on how
+  # many rows lie beside it.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(holdfast_${isa} PRIVATE --param=avoid-fma-max-bits=0)
+  endif()
   target_link_libraries(holdfast PRIVATE $<TARGET_OBJECTS:holdfast_${isa}>)
 endforeach()
 

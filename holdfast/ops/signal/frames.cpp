@@ -1,5 +1,7 @@
 // Signals cut into frames and put together again, and spectra turned so that frequency 0 is in the
 // middle: functions over other ops.
+#include <limits>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
@@ -13,8 +15,12 @@
 namespace holdfast {
 namespace {
 
-int64_t at_least_one(const char* function, const char* argument, int64_t n) {
-  if (n < 1) fail(Code::E1103, cat(function, ": `", argument, "` is ", n, ", expected 1 or more"));
+// A length or a step: int32, as TensorFlow's are, so that sums and products of some stay numbers.
+int64_t int32_from_one(const char* function, const char* argument, int64_t n) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (n < 1 || n > kMost)
+    fail(Code::E1103,
+         cat(function, ": `", argument, "` is ", n, ", expected a number from 1 to ", kMost));
   return n;
 }
 
@@ -149,8 +155,8 @@ REGISTER(
                    "frame_step))"));
 Tensor signal::frame(const In& signal, int64_t frame_length, int64_t frame_step,
                      const FrameOptions& o) {
-  return framed(signal, at_least_one("frame", "frame_length", frame_length),
-                at_least_one("frame", "frame_step", frame_step), o);
+  return framed(signal, int32_from_one("frame", "frame_length", frame_length),
+                int32_from_one("frame", "frame_step", frame_step), o);
 }
 
 REGISTER(
@@ -165,7 +171,7 @@ REGISTER(
                    "np.zeros(signal.shape[:-2] + ((f - 1) * frame_step + n if f else 0,), "
                    "signal.dtype)))(*signal.shape[-2:])"));
 Tensor signal::overlap_and_add(const In& signal, int64_t frame_step) {
-  return added_up(signal, at_least_one("overlap_and_add", "frame_step", frame_step));
+  return added_up(signal, int32_from_one("overlap_and_add", "frame_step", frame_step));
 }
 
 }  // namespace holdfast
