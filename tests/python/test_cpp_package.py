@@ -53,7 +53,7 @@ PUBLIC = [
     *("keras/functional.h", "keras/layers.h", "keras/losses.h", "keras/metrics.h"),
     *("keras/optimizers.h", "keras/saving/model_files.h", "keras/sequential.h"),
     *("keras/model_handle.h", "keras/training.h"),
-    *("op/context.h", "op/variable.h"),
+    *("op/context.h", "op/observer.h", "op/variable.h"),
     "tensor/live.h",
 ]
 
