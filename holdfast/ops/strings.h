@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "holdfast/op/in.h"
 
@@ -72,7 +73,8 @@ HOLDFAST_API Tensor to_hash_bucket(const In& input, int64_t num_buckets);
 /// By FarmHash.
 HOLDFAST_API Tensor to_hash_bucket_fast(const In& input, int64_t num_buckets);
 /// By SipHash, with a key of two numbers.
-HOLDFAST_API Tensor to_hash_bucket_strong(const In& input, int64_t num_buckets, const Ints& key);
+HOLDFAST_API Tensor to_hash_bucket_strong(const In& input, int64_t num_buckets,
+                                          const std::vector<int64_t>& key);
 
 struct TranscodeOptions {
   std::string errors = "replace";  // of bytes that are no character; or "ignore", "strict"
