@@ -55,56 +55,25 @@ class Batch final : public DatasetObject {
   Owned<Cursor> start() const override { return started<Batch, Together>(*this); }
 
  private:
-  struct Together final : Cursor {
-    explicit Together(const Batch& s) : stage(&s), input(s.input().begin()) {}
-    bool next(Nested& out) override {
-      if (ended) return false;
-      return input->rows() ? gathered(out) : collected(out);
-    }
+  struct Together final : Collector {
+    explicit Together(const Batch& s) : Collector(s.input(), s.size_, s.drop_), stage(&s) {}
+    bool next(Nested& out) override { return input().rows() ? gathered(out) : collected(out); }
     bool gathered(Nested& out) {
-      numbers.clear();
-      for (int64_t row; more(numbers.size()) && !ended;)
-        if (input->next_row(row))
-          numbers.push_back(row);
-        else
-          ended = true;
-      if (!enough(numbers.size())) return false;
-      out = input->rows()->gather(numbers);
+      take([this](int64_t& row) { return input().next_row(row); }, numbers);
+      if (numbers.empty()) return false;
+      out = input().rows()->gather(numbers);
       return true;
     }
     bool collected(Nested& out) {
-      std::vector<Nested> elements;
-      while (more(elements.size()) && !ended) {
-        Nested one;
-        if (input->next(one))
-          elements.push_back(std::move(one));
-        else
-          ended = true;
-      }
-      if (!enough(elements.size())) return false;
-      int64_t first = at;
-      at += static_cast<int64_t>(elements.size());
+      int64_t first;
+      std::vector<Nested> elements = collect(first);
+      if (elements.empty()) return false;
       check_alike(*stage, first, elements);
       out = stacked(elements);
       return true;
     }
-    bool more(size_t have) const { return static_cast<int64_t>(have) < stage->size_; }
-    bool enough(size_t have) const { return have > 0 && !(stage->drop_ && more(have)); }
-    void save(Saving& to) const override {
-      to.number(ended);
-      to.number(at);
-      input->save(to);
-    }
-    void restore(Restoring& from) override {
-      ended = from.number() != 0;
-      at = from.number();
-      input->restore(from);
-    }
     const Ref<const Batch> stage;
-    Owned<Cursor> input;
     std::vector<int64_t> numbers;
-    int64_t at = 0;
-    bool ended = false;
   };
   const int64_t size_;
   const bool drop_;

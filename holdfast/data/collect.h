@@ -15,7 +15,7 @@ int64_t batches(int64_t elements, int64_t size, bool drop);
 [[noreturn]] void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
                                     size_t component, const Tensor& a, const Tensor& b);
 
-/// A cursor that takes elements of its input a batch at a time.
+/// A cursor that takes elements of its input, or their rows, a batch at a time.
 class Collector : public Cursor {
  public:
   Collector(const DatasetObject& input, int64_t size, bool drop)
@@ -35,18 +35,26 @@ class Collector : public Cursor {
   /// The next elements; none at the end. `first` is the number of the first of them.
   std::vector<Nested> collect(int64_t& first) {
     std::vector<Nested> out;
+    take([this](Nested& one) { return input_->next(one); }, out);
+    first = at_;
+    at_ += static_cast<int64_t>(out.size());
+    return out;
+  }
+  /// Fills `out` with what `next` gives, up to a batch; nothing where a batch is too small to
+  /// count.
+  template <class Next, class T>
+  void take(Next next, std::vector<T>& out) {
+    out.clear();
     while (!ended_ && static_cast<int64_t>(out.size()) < size_) {
-      Nested one;
-      if (input_->next(one))
+      T one{};
+      if (next(one))
         out.push_back(std::move(one));
       else
         ended_ = true;
     }
     if (drop_ && static_cast<int64_t>(out.size()) < size_) out.clear();
-    first = at_;
-    at_ += static_cast<int64_t>(out.size());
-    return out;
   }
+  Cursor& input() { return *input_; }
 
  private:
   Owned<Cursor> input_;

@@ -6,6 +6,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
 #include "holdfast/data/collect.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
@@ -65,6 +66,12 @@ Tensor joined_rows(std::span<const Tensor> parts) {
     }
   });
   return out;
+}
+
+/// Whether there is a place of so many numbers for each value.
+bool belong_together(const Tensor& indices, const Tensor& values, size_t columns) {
+  return indices.rank() == 2 && values.rank() == 1 && indices.dim(0) == values.dim(0) &&
+         indices.dim(1) == static_cast<int64_t>(columns);
 }
 
 /// A ragged value of an element: its innermost values, and splits that were looked at.
@@ -207,8 +214,7 @@ class PartsBatch final : public DatasetObject {
       if (sizes.size() != shape.size() || sizes.empty())
         fail(Code::E1401, cat("`batch` got sparse elements of ", shape.size(), " and ",
                               sizes.size(), " axes, expected as many, and one at least"));
-      if (p[0].rank() != 2 || p[1].rank() != 1 || p[0].dim(0) != p[1].dim(0) ||
-          p[0].dim(1) != static_cast<int64_t>(sizes.size()))
+      if (!belong_together(p[0], p[1], sizes.size()))
         fail(Code::E1102, cat("`batch`: the sparse value of element ",
                               c.first + static_cast<int64_t>(i), " has indices ", type_text(p[0]),
                               " and values ", type_text(p[1]), ", which don't belong together"));
@@ -327,9 +333,7 @@ class PartRows {
     Numbers shape = numbers_of(parts_[2]);
     indices_ = numbers_of(parts_[0]);
     columns_ = shape.size();
-    bool fits = columns_ >= 1 && parts_[0].rank() == 2 && parts_[1].rank() == 1 &&
-                parts_[0].dim(0) == parts_[1].dim(0) &&
-                parts_[0].dim(1) == static_cast<int64_t>(columns_);
+    bool fits = columns_ >= 1 && belong_together(parts_[0], parts_[1], columns_);
     auto entries = static_cast<size_t>(parts_[1].size());
     for (size_t e = 0; fits && e < entries; ++e)
       fits = indices_[e * columns_] >= 0 && indices_[e * columns_] < shape[0];
@@ -472,8 +476,7 @@ void check_rules(const Dataset& input, const std::vector<PartRule>& rules, const
 
 Dataset batch_parts(const Dataset& input, int64_t batch_size, bool drop_remainder,
                     std::vector<PartRule> rules, const ElementSpec& gives) {
-  if (batch_size < 1)
-    fail(Code::E1103, cat("`batch_size` of `batch` is ", batch_size, ", expected 1 or more"));
+  need_one(batch_size, "batch_size", "batch");
   check_rules(input, rules, "batch");
   for (const PartRule& rule : rules)
     if (rule.kind == Kind::kElements && rule.row_shape.rank() < 1)
