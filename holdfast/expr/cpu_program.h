@@ -17,9 +17,9 @@ class Code;
 /// rows are computed whole, one block of them after another.
 class HOLDFAST_API CpuProgram final : public Program {
  public:
-  /// Decides what is done to a block, and which values share scratch memory.
   enum class By : uint8_t { kLoops, kCode };
-  /// By code: to be run only where `has_code`.
+  /// Decides what is done to a block, and which values share scratch memory. By code: to be run
+  /// only where `has_code`.
   explicit CpuProgram(const Expr&, By = By::kLoops);
   ~CpuProgram() override;
 

@@ -297,18 +297,24 @@ bool VectorCode::masks(const Node& n, int chunk, const Xmm& to) {
   return by == Compare::kNotEqual || by == Compare::kLessEqual || by == Compare::kGreaterEqual;
 }
 
+void VectorCode::compare_to_k1(const Node& n, int chunk) {
+  Lane lane = at(n.a).lane;
+  bool wide = bytes_of(lane) == 8;
+  Xmm x = in_register(n.a, chunk, lane);
+  auto y = operand(n.b, chunk, lane);
+  uint8_t by = whole_predicate(static_cast<Compare>(n.immediate));
+  if (is_float(lane))
+    wide ? vcmppd(k1, x, *y, n.immediate) : vcmpps(k1, x, *y, n.immediate);
+  else
+    wide ? vpcmpq(k1, x, *y, by) : vpcmpd(k1, x, *y, by);
+}
+
 void VectorCode::compare(int i, int chunk) {
   const Node& n = at(i);
   Lane lane = at(n.a).lane;
   bool wide = bytes_of(lane) == 8;
   if (target_.avx512) {
-    Xmm x = in_register(n.a, chunk, lane);
-    auto y = operand(n.b, chunk, lane);
-    uint8_t by = whole_predicate(static_cast<Compare>(n.immediate));
-    if (is_float(lane))
-      wide ? vcmppd(k1, x, *y, n.immediate) : vcmpps(k1, x, *y, n.immediate);
-    else
-      wide ? vpcmpq(k1, x, *y, by) : vpcmpd(k1, x, *y, by);
+    compare_to_k1(n, chunk);
     vpmovm2d(result(i, chunk), k1);
     return;
   }
@@ -336,15 +342,7 @@ void VectorCode::choose(int i, int chunk) {
   Lane lane = at(n.a).lane;
   bool wide = bytes_of(n.lane) == 8;
   if (target_.avx512) {
-    {
-      Xmm x = in_register(n.a, chunk, lane);
-      auto y = operand(n.b, chunk, lane);
-      uint8_t by = whole_predicate(static_cast<Compare>(n.immediate));
-      if (is_float(lane))
-        wide ? vcmppd(k1, x, *y, n.immediate) : vcmpps(k1, x, *y, n.immediate);
-      else
-        wide ? vpcmpq(k1, x, *y, by) : vpcmpd(k1, x, *y, by);
-    }
+    compare_to_k1(n, chunk);
     Xmm no = in_register(n.d, chunk, n.lane);
     auto yes = operand(n.c, chunk, n.lane);
     registers_->release_dead(chunk);

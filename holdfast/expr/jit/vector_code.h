@@ -68,7 +68,9 @@ class VectorCode : public Xbyak::CodeGenerator {
   void load(int node, int chunk);
   void store(const Store&, size_t index, int chunk);
   void store_truth(const Xbyak::Xmm&, const Xbyak::Address&);
-  /// The comparison of a node's a and b as a register full of masks. True: they are the other way.
+  /// The comparison of a node's a and b, for AVX-512.
+  void compare_to_k1(const Node&, int chunk);
+  /// The same without it, as a register full of masks. True: they are the other way.
   bool masks(const Node&, int chunk, const Xbyak::Xmm& to);
   void blend(const Xbyak::Xmm& to, const Xbyak::Xmm& no, const Xbyak::Operand& yes,
              const Xbyak::Xmm& mask, Lane);
