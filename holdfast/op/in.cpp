@@ -13,6 +13,15 @@
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
+namespace {
+
+Tensor host_constant(DType d, const Shape& shape) {
+  Tensor out = empty(d, shape, cpu());
+  out.rep()->op = "Const";
+  return out;
+}
+
+}  // namespace
 
 DType In::dtype() const {
   if (variable_) return variable_->dtype();
@@ -102,19 +111,17 @@ void In::take(std::initializer_list<Braced> numbers) {
   };
   walk(walk, numbers, 0);
   if (kind == Item::kText) {
-    tensor_ = empty(DType::kString, Shape(shape), cpu());
-    tensor_.rep()->op = "Const";
+    tensor_ = host_constant(DType::kString, Shape(shape));
     for (size_t i = 0; i < leaves.size(); ++i)
       tensor_.mutable_raw<std::string>()[i] = leaves[i]->text_;
     return;
   }
   const bool floats = kind == Item::kFloat || leaves.empty();
   weak_ = floats ? Weak::kFloat : kind == Item::kInt ? Weak::kInt : Weak::kBool;
-  tensor_ = empty(floats               ? float64
-                  : kind == Item::kInt ? int64
-                                       : DType::kBool,
-                  Shape(shape), cpu());
-  tensor_.rep()->op = "Const";
+  tensor_ = host_constant(floats               ? float64
+                          : kind == Item::kInt ? int64
+                                               : DType::kBool,
+                          Shape(shape));
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (floats)
       tensor_.mutable_raw<double>()[i] = leaves[i]->number_;
@@ -128,8 +135,7 @@ void In::take(std::initializer_list<Braced> numbers) {
 void detail::refuse_null_text() { fail(Code::E1104, "a text is a null pointer"); }
 
 void In::take(std::string_view text) {
-  tensor_ = empty(DType::kString, Shape{}, cpu());
-  tensor_.rep()->op = "Const";
+  tensor_ = host_constant(DType::kString, Shape{});
   *tensor_.mutable_raw<std::string>() = text;
 }
 
@@ -148,8 +154,7 @@ Tensor In::listed(DType d) const {
       if (!item(i).fits(int32)) d = int64;
   }
   if (d == tensor_.dtype()) return tensor_;
-  Tensor out = empty(d, tensor_.shape(), cpu());
-  out.rep()->op = "Const";
+  Tensor out = host_constant(d, tensor_.shape());
   const auto width = static_cast<size_t>(size_of(d));
   for (int64_t i = 0; i < count; ++i)
     std::memcpy(static_cast<char*>(out.mutable_raw()) + static_cast<size_t>(i) * width,
@@ -196,8 +201,7 @@ Tensor Sizes::tensor() const {
   bool small = true;
   for (int64_t v : ints_) small = small && v == static_cast<int32_t>(v);
   Shape shape = single_ ? Shape{} : Shape{static_cast<int64_t>(ints_.size())};
-  Tensor t = empty(small ? int32 : int64, shape, cpu());
-  t.rep()->op = "Const";
+  Tensor t = host_constant(small ? int32 : int64, shape);
   for (size_t i = 0; i < ints_.size(); ++i) {
     if (small)
       t.mutable_raw<int32_t>()[i] = static_cast<int32_t>(ints_[i]);

@@ -59,12 +59,12 @@ void infer_real(Infer& s) {
                 cat(name(out), " for ", name(s.dtype())));
   if (s.shape(1).has_rank() && !s.shape(1).compatible(Shape{kAxes}))
     s.bad_shape(1, cat("[", kAxes, "], a length for each axis"));
-  auto lengths = s.sizes(1);
+  auto lengths = s.sizes(1), known = s.ints(1);
   if (!s.shape().has_rank()) return s.output(out, Shape::unknown());
   Dims d = s.shape().dims();
   for (size_t i = 0; i < kAxes; ++i) {
     int64_t n = lengths ? (*lengths)[i] : kUnknown;
-    if (auto known = s.ints(1); known && (n < 0 || n > kLongest))
+    if (known && (n < 0 || n > kLongest))
       s.bad_value("fft_length", sizes_text(*known), cat("lengths from 0 to ", kLongest));
     if (!kBack && i + 1 == kAxes && n > 0) n = n / 2 + 1;
     d[d.size() - kAxes + i] = n;
@@ -376,6 +376,13 @@ Tensor lengths(const char* function, const Tensor& t, const Axes& given, int axe
   return concat({index(last, {{.stop = -1}}), inner}, 0);
 }
 
+// A transform of real numbers, or back to them.
+Tensor with_lengths(const Op& op, const char* function, const In& x, const RealTransformOptions& o,
+                    int axes, bool back) {
+  Tensor t = x;
+  return op({t, lengths(function, t, o.fft_length, axes, back)});
+}
+
 }  // namespace
 
 #define HOLDFAST_COMPLEX(Name, fn, other, axes, inverse)                                \
@@ -468,8 +475,7 @@ static const Op rfft_op =
                  "uniform(2, 5), fft_length=[9]")
         .reference("np.fft.rfft(input_tensor, None if fft_length is None else fft_length[0])");
 Tensor signal::rfft(const In& x, const RealTransformOptions& o) {
-  Tensor t = x;
-  return rfft_op({t, lengths("rfft", t, o.fft_length, 1, false)});
+  return with_lengths(rfft_op, "rfft", x, o, 1, false);
 }
 
 static const Op rfft2d_op =
@@ -478,8 +484,7 @@ static const Op rfft2d_op =
         .samples("uniform(2, 3, 4)", "uniform(3, 5)", "uniform(4, 6), fft_length=[6, 5]")
         .reference("np.fft.rfftn(input_tensor, s=fft_length, axes=(-2, -1))");
 Tensor signal::rfft2d(const In& x, const RealTransformOptions& o) {
-  Tensor t = x;
-  return rfft2d_op({t, lengths("rfft2d", t, o.fft_length, 2, false)});
+  return with_lengths(rfft2d_op, "rfft2d", x, o, 2, false);
 }
 
 static const Op rfft3d_op =
@@ -488,8 +493,7 @@ static const Op rfft3d_op =
         .samples("uniform(2, 3, 4)", "uniform(2, 3, 1, 5), fft_length=[2, 2, 6]")
         .reference("np.fft.rfftn(input_tensor, s=fft_length, axes=(-3, -2, -1))");
 Tensor signal::rfft3d(const In& x, const RealTransformOptions& o) {
-  Tensor t = x;
-  return rfft3d_op({t, lengths("rfft3d", t, o.fft_length, 3, false)});
+  return with_lengths(rfft3d_op, "rfft3d", x, o, 3, false);
 }
 
 static const Op irfft_op =
@@ -500,8 +504,7 @@ static const Op irfft_op =
         .reference("np.fft.irfft(" HOLDFAST_NEVER_EMPTY
                    ", None if fft_length is None else fft_length[0])");
 Tensor signal::irfft(const In& x, const RealTransformOptions& o) {
-  Tensor t = x;
-  return irfft_op({t, lengths("irfft", t, o.fft_length, 1, true)});
+  return with_lengths(irfft_op, "irfft", x, o, 1, true);
 }
 
 static const Op irfft2d_op =
@@ -510,8 +513,7 @@ static const Op irfft2d_op =
         .samples("complexes(2, 3, 4)", "complexes(3, 4), fft_length=[4, 5]")
         .reference("np.fft.irfftn(" HOLDFAST_NEVER_EMPTY ", s=fft_length, axes=(-2, -1))");
 Tensor signal::irfft2d(const In& x, const RealTransformOptions& o) {
-  Tensor t = x;
-  return irfft2d_op({t, lengths("irfft2d", t, o.fft_length, 2, true)});
+  return with_lengths(irfft2d_op, "irfft2d", x, o, 2, true);
 }
 
 static const Op irfft3d_op =
@@ -520,8 +522,7 @@ static const Op irfft3d_op =
         .samples("complexes(2, 3, 4)", "complexes(2, 3, 4), fft_length=[3, 2, 5]")
         .reference("np.fft.irfftn(" HOLDFAST_NEVER_EMPTY ", s=fft_length, axes=(-3, -2, -1))");
 Tensor signal::irfft3d(const In& x, const RealTransformOptions& o) {
-  Tensor t = x;
-  return irfft3d_op({t, lengths("irfft3d", t, o.fft_length, 3, true)});
+  return with_lengths(irfft3d_op, "irfft3d", x, o, 3, true);
 }
 
 }  // namespace holdfast

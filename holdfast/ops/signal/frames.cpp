@@ -51,6 +51,14 @@ Tensor shifted(const char* function, const Tensor& t, const Axes& axes, bool bac
   return which.empty() ? t : roll(t, Sizes(by), Sizes(which));
 }
 
+// Where the numbers of each frame stand in the signal.
+Tensor places_in(int64_t frames, int64_t length, int64_t step, const Shape& shape) {
+  Dims places;
+  for (int64_t i = 0; i < frames; ++i)
+    for (int64_t j = 0; j < length; ++j) places.push_back(i * step + j);
+  return host_ints(int64, places, shape);
+}
+
 Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::FrameOptions& o) {
   if (!t.shape().has_rank())
     return deferred("frame", {t}, t.dtype(), Shape::unknown(),
@@ -74,10 +82,7 @@ Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::Frame
     whole = pad(t, host_ints(int64, borders, {t.rank(), 2}),
                 {.constant_values = o.pad_value.tensor(t.dtype())});
   }
-  Dims places;
-  for (int64_t i = 0; i < frames; ++i)
-    for (int64_t j = 0; j < length; ++j) places.push_back(i * step + j);
-  return gather(whole, host_ints(int64, places, {frames, length}), {.axis = Sizes(axis)});
+  return gather(whole, places_in(frames, length, step, {frames, length}), {.axis = Sizes(axis)});
 }
 
 Tensor added_up(const Tensor& t, int64_t step) {
@@ -105,11 +110,9 @@ Tensor added_up(const Tensor& t, int64_t step) {
   batch.pop_back();
   int64_t rows = 1;
   for (int64_t n : batch) rows *= n;
-  Dims places;
-  for (int64_t i = 0; i < frames; ++i)
-    for (int64_t j = 0; j < length; ++j) places.push_back(i * step + j);
   Tensor flat = transpose(reshape(t, Sizes(Dims{rows, frames * length})));
-  Tensor sums = unsorted_segment_sum(flat, host_ints(int64, places, {frames * length}), whole);
+  Tensor sums =
+      unsorted_segment_sum(flat, places_in(frames, length, step, {frames * length}), whole);
   batch.push_back(whole);
   return reshape(transpose(sums), Sizes(batch));
 }
