@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "holdfast/exec/init_scope.h"
+#include "python/bind/collected.h"
 
 namespace holdfast::py {
 namespace {
@@ -38,22 +39,12 @@ void dealloc(PyObject* o) {
   if (self.code && !self.graph->unique()) take_back_code(*self.graph->graph());
   clear(o);
   self.graph.~Ref<OpenGraph>();
-  PyTypeObject* type = Py_TYPE(o);
-  type->tp_free(o);
-  Py_DECREF(type);
+  free_collected(o);
 }
 
 PyTypeObject* keeper_type() {
-  static PyTypeObject* type = [] {
-    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
-                                  {Py_tp_clear, reinterpret_cast<void*>(&clear)},
-                                  {Py_tp_dealloc, reinterpret_cast<void*>(&dealloc)},
-                                  {0, nullptr}};
-    static PyType_Spec spec{
-        "holdfast._holdfast.GraphKeeper", sizeof(PyKeeper), 0,
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    return reinterpret_cast<PyTypeObject*>(Object::steal(PyType_FromSpec(&spec)).release());
-  }();
+  static PyTypeObject* type =
+      collected_type("holdfast._holdfast.GraphKeeper", sizeof(PyKeeper), traverse, clear, dealloc);
   return type;
 }
 

@@ -5,6 +5,8 @@
 
 #include <unordered_map>
 
+#include "python/bind/collected.h"
+
 namespace holdfast::py {
 namespace {
 
@@ -45,22 +47,12 @@ void dealloc(PyObject* o) {
   PyObject_GC_UnTrack(o);
   clear(o);
   at(o).handle.~Tensor();
-  PyTypeObject* type = Py_TYPE(o);
-  type->tp_free(o);
-  Py_DECREF(type);
+  free_collected(o);
 }
 
 PyTypeObject* lent_type() {
-  static PyTypeObject* type = [] {
-    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
-                                  {Py_tp_clear, reinterpret_cast<void*>(&clear)},
-                                  {Py_tp_dealloc, reinterpret_cast<void*>(&dealloc)},
-                                  {0, nullptr}};
-    static PyType_Spec spec{
-        "holdfast._holdfast.LentVariable", sizeof(PyLent), 0,
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    return reinterpret_cast<PyTypeObject*>(Object::steal(PyType_FromSpec(&spec)).release());
-  }();
+  static PyTypeObject* type =
+      collected_type("holdfast._holdfast.LentVariable", sizeof(PyLent), traverse, clear, dealloc);
   return type;
 }
 

@@ -10,7 +10,7 @@ from .. import _holdfast
 from ..errors import fail, unsupported
 from .default_session import session_for
 
-__all__ = ["Operation", "nodes_of", "operation_of", "set_function_graphs"]
+__all__ = ["Operation", "named", "nodes_of", "operation_of", "set_function_graphs"]
 
 
 _function_graph_of: Callable[[int], Any]
@@ -20,6 +20,15 @@ def set_function_graphs(find: Callable[[int], Any]) -> None:
     """Says who knows the graph of a function by its scope; that file stands above this one."""
     global _function_graph_of
     _function_graph_of = find
+
+
+def named(name: str | None, make: Callable[[], Any]) -> Any:
+    """What `make` gives, whose next op has the name."""
+    _holdfast.set_op_name(name or "")
+    try:
+        return make()
+    finally:
+        _holdfast.set_op_name("")
 
 
 class Operation:

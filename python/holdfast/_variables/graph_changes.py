@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _holdfast
-from .._graphs.operation import Operation, operation_of
+from .._graphs.operation import Operation, named, operation_of
 
 __all__ = ["changed"]
 
 
 def changed(graph: Any, change: Any, value: Any, name: str | None) -> Operation:
     """Adds an op to `graph`, its default, that changes a variable."""
-    _holdfast.set_op_name(name or "")
-    try:
-        change(value)
-    finally:
-        _holdfast.set_op_name("")
+    named(name, lambda: change(value))
     return operation_of(graph._nodes()[-1])

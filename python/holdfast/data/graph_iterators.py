@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .. import _holdfast
+from .._graphs.operation import named
 from .._tensors.dtypes import string
 from .._tensors.shape import TensorSpec
 from ..errors import fail, unsupported
@@ -74,15 +75,15 @@ class GraphIterator(TracedIterator):
                 f"{dataset.element_spec!r}",
                 "an iterator begins with datasets of its own structure, dtypes and shapes",
             )
-        return _named(name, lambda: _holdfast.data_initialize(self._position, dataset)).op
+        return named(name, lambda: _holdfast.data_initialize(self._position, dataset)).op
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element of each run; OutOfRangeError at the end."""
-        return _named(name, self.__next__)
+        return named(name, self.__next__)
 
     def string_handle(self, name: str | None = None) -> Any:
         """A text by which `from_string_handle` finds it."""
-        return _named(name, lambda: _holdfast.data_string_handle(self._position))
+        return named(name, lambda: _holdfast.data_string_handle(self._position))
 
     @property
     def output_types(self) -> Any:
@@ -98,14 +99,6 @@ class GraphIterator(TracedIterator):
     def output_classes(self) -> Any:
         """The classes of its elements' parts."""
         return _classes(self)
-
-
-def _named(name: str | None, make: Any) -> Any:
-    _holdfast.set_op_name(name or "")
-    try:
-        return make()
-    finally:
-        _holdfast.set_op_name("")
 
 
 def _need_graph(function: str) -> None:
