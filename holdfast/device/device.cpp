@@ -8,6 +8,7 @@
 #include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/cpu/cpu_device.h"
+#include "holdfast/device/elsewhere.h"
 #include "holdfast/device/plugin.h"
 
 namespace holdfast {
@@ -58,6 +59,8 @@ std::string out_of_memory_why(const Status& s) {
 }
 
 }  // namespace
+
+std::atomic<bool> detail::g_memory_elsewhere{false};
 
 std::string Device::short_name() const {
   return cat(kind_ == DeviceKind::kCpu ? "CPU:" : "GPU:", index_);
@@ -114,6 +117,8 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
     fail(Code::E1102, cat("a ", name(dtype), " tensor of shape ", shape.text(),
                           " has more bytes than can be counted"));
   }
+  if (device != cpu() && !memory_elsewhere()) [[unlikely]]
+    detail::g_memory_elsewhere = true;
   Ref<Buffer> buffer;
   if (Status s = device->allocate(static_cast<size_t>(*bytes), buffer); !s.ok()) {
     Diagnostic d;

@@ -5,8 +5,8 @@
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/graph/trace.h"
-#include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
+#include "holdfast/op/crossing.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/variable_state.h"
@@ -56,37 +56,6 @@ bool lies_askew(const Tensor& t) {
   return reinterpret_cast<uintptr_t>(t.raw()) % static_cast<uintptr_t>(size_of(t.dtype()));
 }
 
-namespace {
-
-[[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i,
-                              Device* device) {
-  std::string name = operand_source(op, in, static_cast<int>(i)).text;
-  auto d = about_call(Code::E0701, op, in,
-                      cat("`", name, "` lives on ", in[i].device()->short_name(), ", but ", op.name,
-                          " runs on ", device->short_name()));
-  for (TensorInfo& other : d.others)  // the story is about the one that has to move
-    if (other.name == name && d.subject.name != name) std::swap(other, d.subject);
-  d.why = "the device policy is explicit: no copy is made unless the program says so";
-  d.fixes.push_back(manual_fix(cat("copy it under the right device: `",
-                                   written(Advice::kOnDevice, {device->short_name()}),
-                                   "` and there `", written(Advice::kCopy, {name}), "`")));
-  raise(std::move(d));
-}
-
-void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* device) {
-  std::string name = operand_source(op, in, static_cast<int>(i)).text;
-  auto d = about_call(Code::W0701, op, in,
-                      cat("`", name, "` was copied from ", in[i].device()->short_name(), " to ",
-                          device->short_name(), ": ", in[i].bytes(), " bytes"));
-  d.severity = Severity::kWarning;
-  d.why = cat(op.name, " runs on ", device->short_name(), " and its operand lives on ",
-              in[i].device()->short_name());
-  d.fixes.push_back(
-      manual_fix(cat("make it there: `", written(Advice::kOnDevice, {device->short_name()}), "`")));
-  warn(std::move(d));
-}
-
-// A copy that begins with a whole element.
 Tensor straightened(const Tensor& t) {
   Tensor out = empty(t.dtype(), t.shape(), t.device());
   t.device()
@@ -95,6 +64,8 @@ Tensor straightened(const Tensor& t) {
       .check();
   return out;
 }
+
+namespace {
 
 // The inputs on `device`; copies are made visible. Small host inputs stay where they are, and so do
 // numbers that a kernel takes by value.
@@ -109,27 +80,14 @@ std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, D
     if (on_cpu && (op.elementwise || def_of(op, i).value) && in[i].size() == 1) continue;
     if (in[i].device() != want && !host && in[i].size() > 1 && !op.traits.host &&
         !op.traits.moves) {
-      if (device_policy() == DevicePolicy::kExplicit) two_devices(op, in, i, device);
-      if (device_policy() == DevicePolicy::kWarn) warn_copy(op, in, i, device);
+      if (device_policy() == DevicePolicy::kExplicit)
+        two_devices(op, in, i, in[i].device(), device);
+      if (device_policy() == DevicePolicy::kWarn) warn_copy(op, in, i, in[i].device(), device);
     }
     if (moved.empty()) moved = Tensors(in);
     moved[i] = in[i].device() == want ? straightened(in[i]) : copy_to(in[i], want);
   }
   return moved.empty() ? in : std::span<const Tensor>(moved);
-}
-
-void warn_fallback(const OpDef& op, std::span<const Tensor> in, Device* device,
-                   const std::string& refusals) {
-  auto d = about_call(
-      Code::W0704, op, in,
-      cat(op.name, " ran on CPU:0 instead of ", device->short_name(), ", with copies both ways"));
-  d.severity = Severity::kWarning;
-  d.why = refusals.empty()
-              ? cat("no kernel of ", op.name, " is registered for ", device->short_name())
-              : refusals;
-  d.fixes.push_back(manual_fix(
-      cat("say so, and keep its operands there: `", written(Advice::kOnDevice, {"CPU:0"}), "`")));
-  warn(std::move(d));
 }
 
 // Brings variables to the host while a CPU kernel works on them, and home again afterwards.

@@ -3,9 +3,11 @@
 #include <mutex>
 
 #include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/expr/cpu_program.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/array/copy.h"
 
 namespace holdfast {
 namespace {
@@ -18,7 +20,8 @@ int64_t bytes_of(const Type& t) {
 
 MemoryReport FastPlan::memory() const {
   MemoryReport r;
-  r.arena = placement_.bytes;
+  r.arena = arena_bytes_;
+  r.blocks = std::max(static_cast<int>(arenas_.size()), 1);
   r.steps = static_cast<int>(plan_.steps_.size());
   std::vector<int64_t> live(plan_.steps_.size(), 0);
   std::vector<const Step*> maker(plan_.initial_.size(), nullptr);
@@ -30,8 +33,9 @@ MemoryReport FastPlan::memory() const {
     const Type& t = by.node->outputs[static_cast<size_t>(s.slot - by.out)];
     r.separate += s.span.bytes;
     for (int k = s.span.first; k <= s.span.last; ++k) live[static_cast<size_t>(k)] += s.span.bytes;
-    r.buffers.push_back({s.span, placement_.offsets[i], type_text(t.dtype, t.shape),
-                         by.node->op->name, by.node->where, s.shared});
+    const Device* on = arenas_[static_cast<size_t>(s.arena)].device;
+    r.buffers.push_back({s.span, s.offset, type_text(t.dtype, t.shape), by.node->op->name,
+                         by.node->where, s.shared, on == cpu() ? "" : on->short_name()});
   }
   for (int64_t l : live) r.most_live = std::max(r.most_live, l);
   for (int o : plan_.outputs_)
@@ -39,8 +43,9 @@ MemoryReport FastPlan::memory() const {
       r.results += bytes_of(
           maker[static_cast<size_t>(o)]
               ->node->outputs[static_cast<size_t>(o - maker[static_cast<size_t>(o)]->out)]);
-  std::stable_sort(r.buffers.begin(), r.buffers.end(),
-                   [](auto& a, auto& b) { return a.offset < b.offset; });
+  std::stable_sort(r.buffers.begin(), r.buffers.end(), [](auto& a, auto& b) {
+    return a.device != b.device ? a.device < b.device : a.offset < b.offset;
+  });
   return r;
 }
 
@@ -48,8 +53,11 @@ std::string FastPlan::explain() const {
   std::lock_guard lock(mutex_);
   int64_t total = 0;
   for (size_t k = 0; k < plan_.steps_.size(); ++k) total += nanoseconds_[k];
+  int copies = 0;
+  for (const Step& s : plan_.steps_) copies += s.node->op == &copy_op();
   std::string out =
-      cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps\n");
+      cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps",
+          plan_.places_.empty() ? "" : cat(", ", copies, " of them copies between devices"), "\n");
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
     const Node& n = *s.node;
@@ -67,11 +75,15 @@ std::string FastPlan::explain() const {
     Loc at = locate(n.where);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";
+    if (s.place) out += cat("         on ", s.device->short_name(), ": ", s.place->text(n), "\n");
     if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
     for (const Arg& a : n.attrs)
       if (auto* e = expr_in(a))
         out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(),
-                   "\n         ", cpu_program(*e).explained(), "\n");
+                   "\n",
+                   s.device->kind() == DeviceKind::kCpu
+                       ? cat("         ", cpu_program(*e).explained(), "\n")
+                       : "");
   }
   return out;
 }

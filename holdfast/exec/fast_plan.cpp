@@ -7,6 +7,7 @@
 
 #include "holdfast/base/interrupt.h"
 #include "holdfast/device/device.h"
+#include "holdfast/exec/aliases.h"
 #include "holdfast/expr/cpu_program.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/passes/elementwise_expr.h"
@@ -39,9 +40,9 @@ bool keeps_inputs(const Node& n) {
 
 /// What one run at a time works on.
 struct FastPlan::Frame {
-  std::vector<Tensor> slots;   // as they are now; constants stay
-  std::vector<Tensor> placed;  // the tensors of slots that have their place in the arena
-  Tensor arena;
+  std::vector<Tensor> slots;       // as they are now; constants stay
+  std::vector<Tensor> placed;      // the tensors of slots that have their place in the arena
+  InlineVector<Tensor, 1> arenas;  // as the plan's
 };
 
 /// A frame for the time of a run; left as it was found, whatever happens.
@@ -56,10 +57,14 @@ class FastPlan::Lease {
       }
     }
     if (!frame_) frame_ = p_.make_frame();
-    if (frame_->arena.defined() || !p_.placement_.bytes) return;
-    frame_->arena = empty(DType::kUInt8, Shape{p_.placement_.bytes}, cpu());
-    for (Tensor& t : frame_->placed)
-      if (t.defined()) t.rep()->buffer = frame_->arena.rep()->buffer;
+    if (!frame_->arenas.empty() || p_.arenas_.empty()) return;
+    for (const Arena& a : p_.arenas_)
+      frame_->arenas.push_back(empty(DType::kUInt8, Shape{a.bytes}, a.device));
+    for (size_t i = 0; i < frame_->placed.size(); ++i)
+      if (Tensor& t = frame_->placed[i]; t.defined()) {
+        const Storage& s = p_.storages_[static_cast<size_t>(p_.storage_of_[i])];
+        t.rep()->buffer = frame_->arenas[static_cast<size_t>(s.arena)].rep()->buffer;
+      }
   }
   ~Lease() {
     const Plan& plan = p_.plan_;
@@ -69,10 +74,10 @@ class FastPlan::Lease {
     // writes there again.
     for (const Tensor& t : frame_->placed)
       if (t.defined() && !t.rep()->unique()) return;
-    if (p_.placement_.bytes > kKeptArena) {
+    if (p_.arena_bytes_ > kKeptArena) {
       for (Tensor& t : frame_->placed)
         if (t.defined()) t.rep()->buffer = Ref<Buffer>();
-      frame_->arena = Tensor();
+      frame_->arenas.clear();
     }
     std::lock_guard lock(p_.mutex_);
     if (p_.idle_.size() < kMostIdle) p_.idle_.push_back(std::move(frame_));
@@ -86,19 +91,17 @@ class FastPlan::Lease {
   std::unique_ptr<Frame> frame_;
 };
 
-FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
+FastPlan::FastPlan(const Plan& plan)
     : plan_(plan),
-      seen_(std::move(seen)),
       bound_(new std::atomic<const Chosen*>[plan.steps().size()]),
       refusals_(plan.steps().size()),
-      watch_(watch),
       nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
   for (size_t k = 0; k < plan.steps().size(); ++k) {
+    const Step& s = plan.steps()[k];
     nanoseconds_[k] = 0;
     bound_[k] = nullptr;
-    if (plan.steps()[k].binds && seen_[k].chosen) bind(k, seen_[k].chosen);
-    refusals_[k] = seen_[k].refusals;
-    reads_.push_back(read_by(plan.steps()[k]));
+    if (s.binds && s.place && s.place->chosen) bind(k, s.place->chosen, s.place->refusals);
+    reads_.push_back(read_by(s));
   }
   find_storage();
 }
@@ -106,18 +109,21 @@ FastPlan::~FastPlan() {
   for (size_t k = 0; k < plan_.steps().size(); ++k) delete bound_[k].load();
 }
 
-void FastPlan::bind(size_t step, Chosen fresh) const {
+void FastPlan::bind(size_t step, Chosen fresh, std::string refusals) const {
   auto made = std::make_unique<const Chosen>(std::move(fresh));
   const Chosen* none = nullptr;
-  if (bound_[step].compare_exchange_strong(none, made.get(), std::memory_order_acq_rel))
-    made.release();
+  if (!bound_[step].compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) return;
+  made.release();
+  if (refusals.empty()) return;
+  std::lock_guard lock(mutex_);
+  refusals_[step] = std::move(refusals);
 }
 
 // The variable that a step reads, where the plan holds it and its value lies where the plan runs;
 // else null.
 VariableState* FastPlan::read_by(const Step& s) const {
   const Node& n = *s.node;
-  bool here = !n.device || n.device == cpu();
+  bool here = s.place || !n.device || n.device == cpu();
   if (!n.op->traits.reads_variable || !here || !s.types || !s.fixed || s.in.size() != 1 ||
       s.in[0] < 0)
     return nullptr;
@@ -131,9 +137,9 @@ VariableState* FastPlan::read_by(const Step& s) const {
 // says why.
 bool FastPlan::read(size_t step, std::span<Tensor> slots) const {
   const Step& s = plan_.steps_[step];
-  Tensor now = reads_[step]->update([](const Tensor& value) {
+  Tensor now = reads_[step]->update([&](const Tensor& value) {
     const TensorRep* v = value.rep();
-    return v && lies_on_cpu(value)
+    return v && value.device() == s.device
                ? Tensor(make_ref<TensorRep>(v->dtype, v->shape, v->buffer, v->offset))
                : Tensor();
   });
@@ -150,6 +156,8 @@ bool FastPlan::read(size_t step, std::span<Tensor> slots) const {
 // each of its elements before it writes there. -1 where there is none.
 int FastPlan::overwritten(const Step& s, size_t output) const {
   const Node& n = *s.node;
+  if (s.device->kind() != DeviceKind::kCpu)
+    return -1;  // kernels there are promised that what they write lies apart from what they read
   bool fused = n.op == &fused_op();
   int only = -1;  // the input it must be
   if (!fused && !elementwise_form(n)) {
@@ -162,7 +170,11 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
     if (only >= 0 && i != static_cast<size_t>(only)) continue;
     const Type& in = type_of(n.inputs[i]);
     int storage = s.in[i] < 0 ? -1 : storage_of_[static_cast<size_t>(s.in[i])];
-    if (storage < 0 || in.shape != out.shape || size_of(in.dtype) != size_of(out.dtype)) continue;
+    if (storage < 0) continue;
+    const Device* there =
+        arenas_[static_cast<size_t>(storages_[static_cast<size_t>(storage)].arena)].device;
+    if (there != s.lies(output) || in.shape != out.shape || size_of(in.dtype) != size_of(out.dtype))
+      continue;
     const Span& span = storages_[static_cast<size_t>(storage)].span;
     if (span.last != now || span.bytes != in.shape.size() * size_of(in.dtype))
       continue;          // a view of a part would lie crosswise
@@ -170,10 +182,10 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
     for (size_t k = 0; k < output; ++k)
       taken = taken || storage_of_[static_cast<size_t>(s.out) + k] == storage;
     if (taken) continue;
-    auto there = [&](int slot) {
+    auto looks_there = [&](int slot) {
       return slot >= 0 && slot != s.in[i] && storage_of_[static_cast<size_t>(slot)] == storage;
     };
-    if (std::any_of(s.in.begin(), s.in.end(), there))
+    if (std::any_of(s.in.begin(), s.in.end(), looks_there))
       continue;  // two views of one memory may lie crosswise
     if (fused && !cpu_program(expr_of(n.attrs)).may_overwrite(output, i)) continue;
     return storage;
@@ -191,12 +203,18 @@ void FastPlan::find_storage() {
   last_.assign(slots, -1);
   std::vector<int> root(slots);  // the slot whose memory a slot looks into
   for (size_t i = 0; i < slots; ++i) root[i] = static_cast<int>(i);
+  std::vector<bool> elsewhere(slots, false);  // it looks into what is nobody's here
   for (size_t k = 0; k < steps.size(); ++k) {
+    InlineVector<int, 2> alias = aliases_of(steps[k], plan_.graph().scope);
     for (size_t i = 0; i < steps[k].node->outputs.size(); ++i) {
       auto slot = static_cast<size_t>(steps[k].out) + i;
       first_[slot] = last_[slot] = static_cast<int>(k);
-      int from = i < seen_[k].alias.size() ? seen_[k].alias[i] : -1;
-      if (from >= 0) root[slot] = root[static_cast<size_t>(steps[k].in[static_cast<size_t>(from)])];
+      int from = alias[i];
+      elsewhere[slot] = from == kElsewhere;
+      if (from < 0) continue;
+      // Of a step that copies what it finds elsewhere, the output is its own.
+      int of = steps[k].in[static_cast<size_t>(from)];
+      if (of >= 0) root[slot] = root[static_cast<size_t>(of)];
     }
     for (int i : steps[k].in)
       if (i >= 0) last_[static_cast<size_t>(i)] = static_cast<int>(k);
@@ -218,7 +236,7 @@ void FastPlan::find_storage() {
         continue;
       }
       const Type& t = s.node->outputs[i];
-      bool looks = (i == 0 && s.node->op->traits.view) || seen_[k].alias[i] == kElsewhere;
+      bool looks = (i == 0 && s.node->op->traits.view) || elsewhere[slot];
       if (!s.types || looks || !kPlain.has(t.dtype) || retained_[slot] || !t.shape.size()) continue;
       int taken = overwritten(s, i);
       if (taken >= 0) {
@@ -227,15 +245,37 @@ void FastPlan::find_storage() {
       } else {
         taken = static_cast<int>(storages_.size());
         storages_.push_back({{t.shape.size() * size_of(t.dtype), static_cast<int>(k), last_[slot]},
-                             static_cast<int>(slot)});
+                             static_cast<int>(slot),
+                             arena_on(s.lies(i))});
       }
       storage_of_[slot] = taken;
       placed_[slot] = true;
     }
   }
-  std::vector<Span> spans;
-  for (const Storage& s : storages_) spans.push_back(s.span);
-  placement_ = place(spans);
+  place_storage();
+}
+
+int FastPlan::arena_on(Device* device) {
+  for (size_t i = 0; i < arenas_.size(); ++i)
+    if (arenas_[i].device == device) return static_cast<int>(i);
+  arenas_.push_back({device});
+  return static_cast<int>(arenas_.size()) - 1;
+}
+
+void FastPlan::place_storage() {
+  for (size_t a = 0; a < arenas_.size(); ++a) {
+    std::vector<Span> spans;
+    std::vector<Storage*> there;
+    for (Storage& s : storages_) {
+      if (s.arena != static_cast<int>(a)) continue;
+      there.push_back(&s);
+      spans.push_back(s.span);
+    }
+    Placement placement = holdfast::place(spans);
+    for (size_t i = 0; i < there.size(); ++i) there[i]->offset = placement.offsets[i];
+    arenas_[a].bytes = placement.bytes;
+    arena_bytes_ += placement.bytes;
+  }
 }
 
 std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
@@ -248,7 +288,7 @@ std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
       if (!placed_[slot]) continue;
       const Type& t = s.node->outputs[i];
       auto rep = make_ref<TensorRep>(t.dtype, t.shape, Ref<Buffer>(),
-                                     placement_.offsets[static_cast<size_t>(storage_of_[slot])]);
+                                     storages_[static_cast<size_t>(storage_of_[slot])].offset);
       rep->born = s.node->where;
       f->placed[slot] = Tensor(std::move(rep));
     }
@@ -256,52 +296,34 @@ std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
   return f;
 }
 
-// Puts a step's results into their slots. Memory of the arena that nobody planned to look into is
+// Puts a step's results into their slots. Memory of an arena that nobody planned to look into is
 // left behind.
 void FastPlan::settle(const Step& s, Tensors& out, Frame& f) const {
   for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) {
     size_t slot = static_cast<size_t>(s.out) + i;
     Tensor& t = out[i];
     const Tensor& own = f.placed[slot];
-    bool foreign = t.defined() && f.arena.defined() &&
-                   t.rep()->buffer.get() == f.arena.rep()->buffer.get() && t.rep() != own.rep();
+    bool foreign = t.defined() && t.rep() != own.rep() &&
+                   std::any_of(f.arenas.begin(), f.arenas.end(), [&](const Tensor& a) {
+                     return t.rep()->buffer.get() == a.rep()->buffer.get();
+                   });
     if (foreign) {
-      int storage = storage_of_[slot];
-      int64_t begin = storage < 0 ? 0 : placement_.offsets[static_cast<size_t>(storage)];
-      int64_t end = storage < 0 ? 0 : begin + storages_[static_cast<size_t>(storage)].span.bytes;
-      if (own.defined() || t.rep()->offset < begin || t.rep()->offset + t.bytes() > end) {
-        Tensor copy = empty(t.dtype(), t.shape(), cpu());
-        std::memcpy(copy.mutable_raw(), t.raw(), static_cast<size_t>(t.bytes()));
-        t = std::move(copy);
-      }
+      const Storage* planned =
+          storage_of_[slot] < 0 ? nullptr : &storages_[static_cast<size_t>(storage_of_[slot])];
+      int64_t begin = planned ? planned->offset : 0;
+      int64_t end = planned ? begin + planned->span.bytes : 0;
+      if (own.defined() || t.rep()->offset < begin || t.rep()->offset + t.bytes() > end)
+        t = straightened(t);
     }
     f.slots[slot] = std::move(t);
   }
 }
 
-// Whether where a result lies changes the plan: numbers of a few bytes are not worth another one.
-bool FastPlan::matters(const Step& s, size_t output) const {
-  const Type& t = s.node->outputs[output];
-  return t.shape.is_full() && kPlain.has(t.dtype) && t.shape.size() * size_of(t.dtype) > 1024;
-}
-
-// What memory the results of a step look into.
-void FastPlan::watch(const Step& s, const Tensors& out, const Frame& f, StepSeen& seen) const {
-  for (size_t i = 0; i < out.size(); ++i) {
-    const Tensor& own = f.placed[static_cast<size_t>(s.out) + i];
-    const TensorRep* t = out[i].rep();
-    int found = kFresh;
-    if (t && t->buffer && t != (own.rep())) {
-      found = t->buffer->unique() ? kFresh : kElsewhere;
-      for (size_t k = 0; k < s.in.size() && !s.owns; ++k) {
-        const Tensor& in = s.in[k] >= 0 ? f.slots[static_cast<size_t>(s.in[k])] : Tensor();
-        if (!in.defined() || in.rep()->buffer.get() != t->buffer.get()) continue;
-        int64_t begin = in.rep()->offset, end = begin + in.bytes();
-        if (t->offset >= begin && t->offset + out[i].bytes() <= end) found = static_cast<int>(k);
-      }
-    }
-    seen.alias.push_back(found);
-  }
+void FastPlan::run_unbound(size_t step, std::span<Tensor> slots, Tensors& out) const {
+  const Step& s = plan_.steps_[step];
+  Plan::Fresh fresh;
+  Plan::run_step(s, slots, out, nullptr, &fresh);
+  if (fresh.chosen && s.binds) bind(step, std::move(fresh.chosen), std::move(fresh.refusals));
 }
 
 void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const {
@@ -313,13 +335,9 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
     slots[static_cast<size_t>(plan_.inputs_[i])] = inputs[i];
   if (given) *given = Tensors();
   bool timed = timed_.load(std::memory_order_relaxed);
-  bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
-  std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
-  bool surprised = false;
-  bool plainly = !timed && !watching;
   size_t at_a_time = plan_.steps_at_a_time();
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
-    if (plainly && reads_[k] && !detail::observed() && read(k, slots)) {
+    if (reads_[k] && !timed && !detail::observed() && read(k, slots)) {
       if ((k + 1) % at_a_time == 0) check_interrupt();
       continue;
     }
@@ -333,15 +351,10 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
       out[i] = own;
     }
     const Chosen* bound = bound_[k].load(std::memory_order_acquire);
-    Chosen fresh;
-    Plan::run_step(s, slots, out, bound, fresh, watching ? &seen[k].refusals : nullptr);
-    if (watching) {
-      watch(s, out, *frame, seen[k]);
-      seen[k].chosen = bound ? *bound : fresh;
-      for (size_t i = 0; i < seen[k].alias.size() && i < seen_[k].alias.size(); ++i)
-        surprised = surprised || (seen[k].alias[i] != seen_[k].alias[i] && matters(s, i));
-    }
-    if (fresh && s.binds) bind(k, std::move(fresh));
+    if (bound)
+      Plan::run_step(s, slots, out, bound, nullptr);
+    else
+      run_unbound(k, slots, out);
     settle(s, out, *frame);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if (timed)
@@ -354,12 +367,6 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   outputs.resize(plan_.outputs_.size());
   for (size_t i = 0; i < outputs.size(); ++i)
     outputs[i] = plan_.outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(plan_.outputs_[i])];
-  if (!watching) return;
-  {
-    std::lock_guard lock(mutex_);
-    for (size_t k = 0; k < seen.size(); ++k) refusals_[k] = seen[k].refusals;
-  }
-  if (surprised) plan_.learn(std::move(seen));
 }
 
 }  // namespace holdfast

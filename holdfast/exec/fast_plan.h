@@ -1,4 +1,5 @@
-// A plan on one device: kernels bound once, and one block of memory for all that does not leave it.
+// How a plan runs: kernels bound once, and a block of memory on each device for what does not leave
+// it.
 #pragma once
 
 #include <chrono>
@@ -9,13 +10,11 @@
 
 namespace holdfast {
 
-/// Built from what is expected of each step, or from what a run saw. Where a kernel looks into
-/// other memory than that, the value is copied: never wrong, at worst slower.
+/// Built from what ops say of their outputs' memory. Where a kernel looks into other memory than
+/// that, the value is copied: never wrong, at worst slower.
 class HOLDFAST_API FastPlan {
  public:
-  /// `watch`: the first run looks whether the kernels do as expected, and tells the plan if they
-  /// don't.
-  FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch);
+  explicit FastPlan(const Plan& plan);
   ~FastPlan();
 
   /// `given` is emptied as soon as its tensors are in place; null keeps them.
@@ -33,8 +32,14 @@ class HOLDFAST_API FastPlan {
   class Lease;
   struct Storage {
     Span span;
-    int slot;        // of its first value
-    int shared = 0;  // further values that took its place
+    int slot;            // of its first value
+    int arena;           // where it lies
+    int shared = 0;      // further values that took its place
+    int64_t offset = 0;  // in its arena
+  };
+  struct Arena {
+    Device* device;
+    int64_t bytes = 0;
   };
   void find_storage();
   bool retained(int slot) const { return retained_[static_cast<size_t>(slot)]; }
@@ -42,25 +47,25 @@ class HOLDFAST_API FastPlan {
   VariableState* read_by(const Step&) const;
   bool read(size_t step, std::span<Tensor> slots) const;
   std::unique_ptr<Frame> make_frame() const;
-  bool matters(const Step&, size_t output) const;
   void settle(const Step&, Tensors& out, Frame&) const;
-  void watch(const Step&, const Tensors& out, const Frame&, StepSeen&) const;
+  int arena_on(Device*);
+  void place_storage();
 
   const Plan& plan_;
-  std::vector<StepSeen> seen_;
   /// Keeps what a step chose, for all runs to come; of two at a time the first stays.
-  void bind(size_t step, Chosen fresh) const;
+  void bind(size_t step, Chosen fresh, std::string refusals) const;
+  void run_unbound(size_t step, std::span<Tensor> slots, Tensors& out) const;
 
   mutable std::unique_ptr<std::atomic<const Chosen*>[]> bound_;  // by step, once one was chosen
-  mutable std::vector<std::string> refusals_;                    // written by the run that watches
-  mutable std::atomic<bool> watch_;
+  mutable std::vector<std::string> refusals_;  // by step, of kernels before the one that was chosen
   std::vector<VariableState*> reads_;  // by step: the variable that it reads, and does no more
   std::vector<int> storage_of_;        // by slot; -1: memory of its own
   std::vector<bool> placed_;           // by slot: its tensor is made beforehand
   std::vector<bool> retained_;         // by slot: somebody may keep it beyond the run
   std::vector<int> first_, last_;      // by slot: the steps that write it and read it last
   std::vector<Storage> storages_;
-  Placement placement_;
+  std::vector<Arena> arenas_;
+  int64_t arena_bytes_ = 0;  // of all together
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> idle_;
   mutable std::atomic<bool> timed_{false};

@@ -18,6 +18,8 @@ Device* place(const OpDef&, std::span<const Tensor> in);
 /// Whether a tensor of an accelerator begins inside of an element, as a view of bytes may: no
 /// kernel there can load it, so it is copied before one runs.
 bool lies_askew(const Tensor&);
+/// A copy that begins with a whole element.
+Tensor straightened(const Tensor&);
 /// Runs an op at once, as `eager()` does, for somebody who tells observers of it; `told` is given
 /// device and kernel.
 void run_eagerly(const OpDef&, std::span<const Tensor> in, const Attrs&, Tensors& out, OpRun* told);

@@ -55,15 +55,16 @@ Placement place(const std::vector<Span>& spans) {
 }
 
 std::string MemoryReport::text() const {
-  std::string out =
-      cat("memory plan: ", size_text(arena), " in one block for ", buffers.size(),
-          " buffers; apart they would take ", size_text(separate), "; ", size_text(most_live),
-          " are needed at once; results ", size_text(results), "\n");
+  std::string out = cat(
+      "memory plan: ", size_text(arena), " in ", blocks == 1 ? "one block" : cat(blocks, " blocks"),
+      " for ", buffers.size(), " buffers; apart they would take ", size_text(separate), "; ",
+      size_text(most_live), " are needed at once; results ", size_text(results), "\n");
   out += cat(padded("offset", 12), padded("bytes", 12), padded("steps", 12), "  value\n");
   for (const PlannedBuffer& b : buffers) {
     Loc at = locate(b.born);
     out += cat(padded(cat(b.offset), 12), padded(cat(b.span.bytes), 12),
                padded(cat(b.span.first, "-", b.span.last), 12), "  ", b.value, " ", b.op);
+    if (!b.device.empty()) out += cat(" on ", b.device);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     if (b.shared) out += cat("  (and ", b.shared, " after it, in place)");
     out += "\n";

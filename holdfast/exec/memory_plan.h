@@ -33,17 +33,19 @@ struct PlannedBuffer {
   std::string op;        // what fills it first
   Where born = nullptr;  // the user's line
   int shared = 0;        // further values that take its place in turn
+  std::string device;    // whose memory it is; empty for the first CPU's
 };
 
 /// What a plan holds while it runs.
 struct HOLDFAST_API MemoryReport {
-  int64_t arena = 0;     // bytes of the one block
+  int64_t arena = 0;     // bytes of the one block, or of all of them
+  int blocks = 1;        // one for each device
   int64_t separate = 0;  // bytes of all the values in it, had each its own
   int64_t results = 0;   // bytes of values that leave the plan, as far as they are known
   int64_t most_live =
       0;  // bytes that are needed at once at the worst step: no placement can do with less
   int steps = 0;
-  std::vector<PlannedBuffer> buffers;  // by offset
+  std::vector<PlannedBuffer> buffers;  // by device, then by offset
   std::string text() const;
 };
 

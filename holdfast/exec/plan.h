@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
 #include "holdfast/exec/kernel.h"
 #include "holdfast/graph/graph.h"
+#include "holdfast/passes/place.h"
 
 namespace holdfast {
 
@@ -25,19 +27,16 @@ struct Step {
   bool fixed = false;            // the numbers that its shape rule reads are part of the graph
   bool binds = false;            // so are those by which its kernel is chosen, if any
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
-  Device* device = nullptr;      // where it runs; null: found out at each run
+  Device* device = nullptr;      // where it runs
+  std::unique_ptr<Place> place;  // null where all of the plan is on the first CPU
+  /// Where output `i` lies; null for a handle or a list.
+  Device* lies(size_t i) const { return place ? place->lies[i] : device; }
 };
 
-/// What one run saw of a step.
-struct StepSeen {
-  Chosen chosen;
-  std::string refusals;        // of kernels before it
-  InlineVector<int, 2> alias;  // of each output, as of AliasFn
-};
-
-/// Fixed steps and order. Any number of threads may run it at once. Values between steps have their
-/// places in one block of memory; the first run looks at what the kernels do with it, and binds
-/// them.
+/// Fixed steps and order, for inputs and variables that lie on certain devices; a call with others
+/// finds, or makes, another plan of the same graph. Any number of threads may run it at once.
+/// Values between steps have their places in one block of memory for each device. Kernels are bound
+/// when they are first chosen.
 class HOLDFAST_API Plan final : public RefCounted {
  public:
   Plan();
@@ -61,26 +60,33 @@ class HOLDFAST_API Plan final : public RefCounted {
   /// After how many steps a run looks whether somebody wants it stopped: a look costs what a tiny
   /// step costs.
   size_t steps_at_a_time() const { return open_ || bytes_ > (1 << 20) ? 1 : 16; }
-  /// How it runs where all of it stays on the CPU, made when first asked for; null where some of it
-  /// never does.
+  /// How it runs, made when first asked for.
   const FastPlan* fast() const;
+  /// Calls `each` for the plan and for those made for other places; the plan itself is left out
+  /// where only others ran.
+  void for_each(const std::function<void(const FastPlan&)>& each) const;
 
  private:
   friend class FastPlan;
-  /// Runs one step on `slots`; `out` may hold tensors to write into. Where no kernel is bound, one
-  /// is chosen and left in `fresh`.
+  /// What a step chose that no kernel is bound to yet, and what other kernels said.
+  struct Fresh {
+    Chosen chosen;
+    std::string refusals;
+  };
+  /// Runs one step on `slots`; `out` may hold tensors to write into. Either a kernel is bound, or
+  /// one is chosen and left in `fresh`.
   static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Chosen* bound,
-                       Chosen& fresh, std::string* refusals);
-  void run_in_slots(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const;
-  std::vector<StepSeen> expected() const;
+                       Fresh* fresh);
+  struct Runs;  // the ways of a step, in plan.cpp
+  static Ref<Plan> build(Ref<Graph> graph, bool local, Places places);
+  static Ref<Plan> build_for(Ref<Graph> source, std::span<Device* const> inputs, bool with_passes);
+  /// The run of a call that it fits; `given` as of FastPlan::run.
+  void run_here(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const;
   Ref<Plan> for_sizes_of(std::span<const Tensor> inputs) const;
-  static Ref<Plan> build(Ref<Graph> graph, bool local);
-  /// Whether a call with these inputs has nothing to do with other devices.
-  bool stays(std::span<const Tensor> inputs) const;
-  /// The plan for calls that have: each op finds its device when it runs.
-  const Plan& anywhere() const;
-  /// A run saw what was not expected: runs that begin from now on know.
-  void learn(std::vector<StepSeen> seen) const;
+  /// Whether a call with these inputs finds everything where this plan was made for.
+  bool fits(std::span<const Tensor> inputs) const;
+  /// The plan for where these inputs, and the variables, lie now.
+  Ref<Plan> for_places_of(std::span<const Tensor> inputs) const;
 
   Ref<Graph> graph_;
   std::vector<Step> steps_;
@@ -88,15 +94,17 @@ class HOLDFAST_API Plan final : public RefCounted {
   std::vector<int> inputs_, outputs_;
   int64_t bytes_ = 0;
   bool open_ = false;                      // sizes of some inputs are not known
-  bool local_ = true;                      // on the CPU, where inputs and variables are
   std::vector<VariableState*> variables_;  // that the graph holds
-  Ref<Graph> source_;                      // what other plans are made of; null: its own graph
-  mutable std::mutex anywhere_mutex_;
-  mutable Ref<Plan> anywhere_;
+  std::vector<Device*>
+      places_;               // of inputs, then of variables; empty where all is on the first CPU
+  bool explicit_ = false;    // made while no copy was allowed
+  bool with_passes_ = true;  // that others of its graph are made with
+  Ref<Graph> source_;        // what other plans are made of; null: its own graph
+  mutable std::mutex others_mutex_;
+  mutable std::vector<Ref<Plan>> others_;  // for other places; the one used last comes first
   mutable std::unique_ptr<SizePlans> sized_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<FastPlan>>
-      fast_;  // as first expected, and as it was seen; the last is in force
+  mutable std::unique_ptr<FastPlan> fast_;
   mutable std::atomic<const FastPlan*> ready_{nullptr};
 };
 

@@ -5,6 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/expr/cpu_program.h"
+#include "holdfast/expr/op_by_op.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 
@@ -82,7 +83,7 @@ const Op fused =
         .no_gradient()
         .doc("Several elementwise ops as one. Graphs hold it after they were optimised.")
         .kernel("blocks", run_fused)
-        .kernel_for(DeviceKind::kCuda, "each", run_fused);
+        .kernel_for(DeviceKind::kCuda, kOpByOp, run_fused);
 
 }  // namespace
 

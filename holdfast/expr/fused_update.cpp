@@ -1,6 +1,7 @@
 // Changing a variable by an expression, in place where nobody else looks at its value.
 #include "holdfast/base/text.h"
 #include "holdfast/expr/cpu_program.h"
+#include "holdfast/expr/op_by_op.h"
 #include "holdfast/op/op.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -55,7 +56,7 @@ const Op update =
         .outputs("")
         .infer(infer_update)
         .kernel("blocks", run_update)
-        .kernel_for(DeviceKind::kCuda, "each", run_update);
+        .kernel_for(DeviceKind::kCuda, kOpByOp, run_update);
 
 }  // namespace
 

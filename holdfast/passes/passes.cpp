@@ -16,10 +16,10 @@ namespace {
 // A round finds what the one before it laid open; real programs need two or three.
 constexpr int kMostRounds = 8;
 
-using Chosen = std::vector<const Pass*>;
+using PassList = std::vector<const Pass*>;
 
-Chosen chosen_by(const std::string& names, const char* who) {
-  Chosen out;
+PassList chosen_by(const std::string& names, const char* who) {
+  PassList out;
   if (names == "none") return out;
   for (const Pass& p : all_passes())
     if (names.empty()) out.push_back(&p);
@@ -43,15 +43,15 @@ Chosen chosen_by(const std::string& names, const char* who) {
 }
 
 std::mutex g_mutex;
-std::shared_ptr<const Chosen> g_chosen;
+std::shared_ptr<const PassList> g_chosen;
 std::atomic<bool> g_recording{false};
 std::vector<PassRecord> g_records;
 
-std::shared_ptr<const Chosen> chosen() {
+std::shared_ptr<const PassList> chosen() {
   std::lock_guard lock(g_mutex);
   if (!g_chosen) {
     const char* names = std::getenv("HOLDFAST_PASSES");
-    g_chosen = std::make_shared<const Chosen>(chosen_by(names ? names : "", "HOLDFAST_PASSES"));
+    g_chosen = std::make_shared<const PassList>(chosen_by(names ? names : "", "HOLDFAST_PASSES"));
   }
   return g_chosen;
 }
@@ -88,7 +88,7 @@ const std::vector<Pass>& all_passes() {
       {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
       {"layouts",
        "Moves channels of images to the end, where convolutions are faster; may change last bits.",
-       &layouts, false, true},
+       &layouts, false, For::kCpus},
       {"relax",
        "Lets products read through transposes, and squares by multiplying: what may change last "
        "bits.",
@@ -108,7 +108,7 @@ const std::vector<Pass>& all_passes() {
        &fuse_updates, true},
       {"fuse_convolutions",
        "Runs elementwise nodes over a convolution's result while it is in a cache.",
-       &fuse_convolutions, true, true},
+       &fuse_convolutions, true, For::kCpus},
       {"recompute",
        "Computes some values again rather than keep them, where much memory costs little work.",
        &recompute, true},
@@ -116,25 +116,61 @@ const std::vector<Pass>& all_passes() {
   return list;
 }
 
-Ref<Graph> optimised(const Graph& g, bool on_cpu) {
+namespace {
+
+// Those that hide what others look for come last.
+void run_passes(Graph& g, const PassList& passes, bool last, bool on_cpus) {
+  auto fits = [&](const Pass& p) {
+    return p.last == last && (on_cpus || p.devices == For::kAnyDevice);
+  };
+  bool changed = true;
+  for (int round = 0; changed && round < (last ? 1 : kMostRounds); ++round) {
+    changed = false;
+    for (const Pass* pass : passes)
+      if (fits(*pass)) changed = apply_pass(*pass, g) || changed;
+  }
+}
+
+Ref<Graph> begun(const Graph& g) {
   Ref<Graph> out = clone(g);
-  auto passes = chosen();
-  auto fits = [&](const Pass& p, bool last) { return p.last == last && (on_cpu || !p.on_cpu); };
   record(*out, "");
   if (verifying()) verify(*out, "before the passes");
-  bool changed = true;
-  for (int round = 0; changed && round < kMostRounds; ++round) {
-    changed = false;
-    for (const Pass* pass : *passes)
-      if (fits(*pass, false)) changed = apply_pass(*pass, *out) || changed;
-  }
-  for (const Pass* pass : *passes)
-    if (fits(*pass, true)) apply_pass(*pass, *out);
   return out;
 }
 
+Ref<Graph> placed(const Graph& g, std::span<Device* const> inputs, Places& places,
+                  const PassList& passes) {
+  Ref<Graph> out = begun(g);
+  bool on_cpus = runs_on_cpus(g, inputs);
+  run_passes(*out, passes, false, on_cpus);
+  place(*out, inputs, places);
+  record(*out, "place");
+  run_passes(*out, passes, true, on_cpus);
+  settle_places(*out, inputs, places);
+  record(*out, "copies");
+  if (verifying()) verify(*out, "after placement");
+  return out;
+}
+
+}  // namespace
+
+Ref<Graph> optimised(const Graph& g) {
+  Ref<Graph> out = begun(g);
+  auto passes = chosen();
+  run_passes(*out, *passes, false, true);
+  run_passes(*out, *passes, true, true);
+  return out;
+}
+
+Ref<Graph> optimised_for(const Graph& g, std::span<Device* const> inputs, Places& places) {
+  return placed(g, inputs, places, *chosen());
+}
+Ref<Graph> placed_for(const Graph& g, std::span<Device* const> inputs, Places& places) {
+  return placed(g, inputs, places, {});
+}
+
 void set_passes(const std::string& names) {
-  auto wanted = std::make_shared<const Chosen>(chosen_by(names, "passes"));
+  auto wanted = std::make_shared<const PassList>(chosen_by(names, "passes"));
   std::lock_guard lock(g_mutex);
   g_chosen = std::move(wanted);
 }

@@ -1,9 +1,15 @@
 // What makes a graph better without changing what it computes.
 #pragma once
 
-#include "holdfast/graph/graph.h"
+#include "holdfast/passes/place.h"
 
 namespace holdfast {
+
+/// For graphs on which devices a pass is.
+enum class For : uint8_t {
+  kAnyDevice,
+  kCpus,  // whose nodes all run on CPUs: other devices have kernels that like other forms
+};
 
 /// A pass changes the graph it is given and says whether it did. Results keep their bits unless the
 /// pass says otherwise; nodes with effects keep their order.
@@ -12,8 +18,7 @@ struct Pass {
   const char* doc;
   bool (*run)(Graph&);
   bool last = false;  // once, after the others have nothing left to do: it hides what they look for
-  bool on_cpu = false;  // only for graphs that stay on the CPU: others have kernels that like other
-                        // forms
+  For devices = For::kAnyDevice;
 };
 
 /// Computes what constants and known sizes decide.
@@ -52,9 +57,15 @@ HOLDFAST_API bool recompute(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();
-/// A copy of `g` after all passes, which run until none changes anything. `on_cpu`: for runs of it
-/// that stay there.
-HOLDFAST_API Ref<Graph> optimised(const Graph& g, bool on_cpu = true);
+/// A copy of `g` after all passes, which run until none changes anything: for runs of it that stay
+/// on the first CPU.
+HOLDFAST_API Ref<Graph> optimised(const Graph& g);
+/// The same for runs whose inputs (arguments, then captures) lie on these devices. Nodes have their
+/// devices, and what lies elsewhere than its reader needs it is copied by nodes.
+HOLDFAST_API Ref<Graph> optimised_for(const Graph& g, std::span<Device* const> inputs,
+                                      Places& places);
+/// The same without passes.
+HOLDFAST_API Ref<Graph> placed_for(const Graph& g, std::span<Device* const> inputs, Places& places);
 
 /// Which passes run from now on: "none", names with commas between them, or "" for all. Begins as
 /// HOLDFAST_PASSES. Throws E1103 for a name that no pass has.

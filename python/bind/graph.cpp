@@ -275,21 +275,23 @@ void bind_graph(nb::module_& m) {
       .def("memory_plan",
            [](Concrete& c) {
              return run([&] {
-               const FastPlan* f = c.function->plan().fast();
-               return f ? nb::cast(f->memory().text()) : nb::none();
+               std::string all;
+               c.function->plan().for_each([&](const FastPlan& f) { all += f.memory().text(); });
+               return all;
              });
            })
       .def("explain",
            [](Concrete& c) {
              return run([&] {
-               const FastPlan* f = c.function->plan().fast();
-               return f ? nb::cast(f->explain()) : nb::none();
+               std::string all;
+               c.function->plan().for_each([&](const FastPlan& f) { all += f.explain(); });
+               return all;
              });
            })
       .def("time_steps",
            [](Concrete& c, bool on) {
              run([&] {
-               if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on);
+               c.function->plan().for_each([&](const FastPlan& f) { f.set_timed(on); });
                return 0;
              });
            })

@@ -344,8 +344,7 @@ void placement() {
        tape.gradient(reduce_sum(g, {.axis = Sizes(axis)}), g), x * 0 + 1);
 }
 
-// What was traced runs as one plan on the CPU while nothing of it lies elsewhere, and else op by
-// op.
+// What was traced has a plan for each set of places that its values lie in.
 void traced() {
   Tensor x = numbers({8, 8}), g = there(x);
   auto variable_on = [](Device* device) {
@@ -377,8 +376,21 @@ void traced() {
     DeviceScope scope(gpu);
     return a * 2.f;
   });
-  check(!plan(asks).fast(), "a function that asks for another device never stays on the CPU");
   same("traced, asking for the GPU", asks(x), x * 2.f);
+  check(asks(x).device() == gpu,
+        "a function that asks for another device leaves its results there");
+  auto explained = [&](auto& of) {
+    std::string all;
+    plan(of).for_each([&](const FastPlan& p) { all += p.explain(); });
+    return all;
+  };
+  auto says = [&](auto& of, const char* what) {
+    check(explained(of).find(what) != std::string::npos, cat("a plan says `", what, "`"));
+  };
+  says(f, fake ? "no kernel on GPU:0" : "on GPU:0: its operands lie there");
+  says(reads, "on GPU:0: its variable lives there");
+  says(reads, "copied from CPU:0");
+  says(asks, fake ? "no kernel on GPU:0" : "on GPU:0: asked for");
   here.assign(x);
   check(error_of(f(x), nn::relu(matmul(x, x) + 1.f) * x) < 1e-5, "after an assignment");
 }

@@ -1,7 +1,8 @@
 """Runs samples where the plugin of tests/probe is loaded: `probe_child.py WHAT NAME...`.
 
 `aliases`: each call and its gradient, and then what the plugin found. `values`: each call on a second
-device, eager and traced, against the CPU's bits.
+device, eager and traced, against the CPU's bits. `plan`: a step of training there, against the CPU's
+bits, and what its plan says.
 """
 
 import ctypes
@@ -59,8 +60,63 @@ def compare(call, name):
                 print(json.dumps({"tried": name, "why": why}))
 
 
+def train(device):
+    """The losses of three steps, and what the plan of a step says."""
+    rng = np.random.default_rng(1)
+    with tf.device(device):
+        x = tf.constant(rng.normal(size=(16, 8)), tf.float32)
+        y = tf.constant(rng.normal(size=(16, 2)), tf.float32)
+        shapes = [(8, 32), (32,), (32, 2)]
+        variables = [tf.Variable(rng.normal(size=s) * 0.3, dtype=tf.float32) for s in shapes]
+
+    @tf.function
+    def step(x, y):
+        w1, b1, w2 = variables
+        with tf.GradientTape() as tape:
+            # Integers are divided on the host, wherever the rest is.
+            odd = tf.cast(tf.cast(x * 10.0, tf.int32) // 3, tf.float32)
+            loss = tf.reduce_mean(tf.square(tf.nn.relu((x + odd) @ w1 + b1) @ w2 - y))
+        for v, g in zip(variables, tape.gradient(loss, variables), strict=True):
+            v.assign_sub(0.1 * g)
+        return loss
+
+    losses = [step(x, y) for _ in range(3)]
+    on = {t.device[-5:] for t in losses} | {v.device[-5:] for v in variables}
+    values = [t.numpy() for t in losses] + [v.numpy() for v in variables]
+    return on, values, step.explain(x, y), step.memory_plan(x, y)
+
+
+def look_at_plan():
+    _, want, _, _ = train("CPU:0")
+    on, got, plan, memory = train("GPU:0")
+    print("try plan 0", flush=True)
+    if on != {"GPU:0"}:
+        print(json.dumps({"why": f"results and variables are on {on}"}))
+    if not same_bits(got, want):
+        print(json.dumps({"why": "other values than on the CPU"}))
+    bound = "chosen at each run" not in plan
+    fallback = os.environ["HOLDFAST_PROBE"] == "fallback"
+    expected = {
+        "on GPU:0: its variable lives there": True,
+        "on GPU:0: its operands lie there": not fallback,
+        "on CPU:0: no kernel on GPU:0": fallback,
+        "CopyToDevice": fallback,
+        ", 0 of them copies": not fallback,
+        "copied from GPU:0": fallback,
+        "copied from CPU:0": fallback,
+    }
+    for text, there in expected.items():
+        if (text in plan) != there:
+            print(json.dumps({"why": f"`{text}` is {'not ' * there}in the plan", "text": plan}))
+    if not bound or " on GPU:0" not in memory:
+        print(json.dumps({"why": "kernels or memory are not planned", "text": plan + memory}))
+
+
 def main(what, names):
     tf.config.experimental.set_device_policy("silent")
+    if what == "plan":
+        look_at_plan()
+        names = []
     for name in names:
         function = next(f for f in samples.FUNCTIONS if f.record["name"] == name)
         for n, sample in enumerate(function.record["samples"]):

@@ -81,3 +81,9 @@ def test_kernels_are_chosen_by_types_and_see_no_address():
             f"{path}: a lambda" for _ in re.findall(r"const Call&[^)]*\)\s*->\s*const char", text)
         ]
     assert not found
+
+
+def test_nobody_asks_how_many_devices_there_are():
+    asked = re.compile(r"devices\(\)\s*\.\s*size\(\)|&\s*\w+\s*=\s*devices\(\)")
+    found = [path for path, text in sources(*PLACES, "holdfast/op") if asked.search(text)]
+    assert not found, "where a call runs follows from where its values lie"

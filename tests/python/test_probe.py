@@ -28,3 +28,8 @@ def test_outputs_lie_where_their_ops_say(monkeypatch):
 @pytest.mark.parametrize("probe", ["kernels", "fallback"])
 def test_a_second_device_computes_the_same_bits(monkeypatch, probe):
     assert run(monkeypatch, "values", probe, REPEATABLE) == []
+
+
+@pytest.mark.parametrize("probe", ["kernels", "fallback"])
+def test_a_plan_has_devices_memory_there_and_copies(monkeypatch, probe):
+    assert run(monkeypatch, "plan", probe, ["plan"]) == []
