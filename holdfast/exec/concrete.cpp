@@ -282,6 +282,9 @@ Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> saved, size_t giv
           given](const std::vector<Tensor>& upstream) {
     Tensors in(saved.begin(), saved.end());
     for (size_t t : g->targets) in.push_back(upstream[t]);
+    // What writing the gradient took from around the graph: constants, where the graph is part of
+    // another and holds none of its own.
+    for (const Capture& c : g->backward->graph().captures) in.push_back(c.outer);
     Tensors gradients = g->backward->call(in);
     std::vector<Tensor> dx(given + g->variables.size());
     for (size_t i = 0; i < g->sources.size(); ++i) dx[g->sources[i]] = gradients[i];

@@ -80,3 +80,47 @@ def test_some_numbers_of_rows_are_known():
     b = tf.reshape(tf.range(6.0), [3, 2])
     np.testing.assert_allclose(both(tf.ones([1, 2]) * 2.0, b), b * 2.0)
     np.testing.assert_allclose(both(b, b), b * b)
+
+
+def _looped(step):
+    def row(x):
+        return tf.while_loop(lambda k, a: k < 3.0, lambda k, a: (k + 1, step(k, a, x)), (0.0, x))[1]
+
+    return row
+
+
+DATA = np.array([0.5, -1.0, 2.0], np.float32)
+ROWS = {
+    "a constant in a loop": _looped(lambda k, a, x: a * 2),
+    "the counter of a loop": _looped(lambda k, a, x: a + (x - k) ** 2),
+    "the row in a loop": _looped(lambda k, a, x: a * x),
+    "a scan over an array": lambda x: tf.reduce_sum(
+        tf.scan(lambda _, y: (x - y) ** 2, DATA, tf.constant(0.0))
+    ),
+    "a fold": lambda x: tf.foldl(lambda a, y: a * y + x, DATA, tf.constant(1.0)),
+    "a branch with constants": lambda x: tf.cond(x > 1, lambda: 3 * x * x, lambda: 2 - x),
+    "a loop in a branch": lambda x: tf.cond(x > 1, lambda: ROWS["a constant in a loop"](x), lambda: x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("name", ROWS)
+def test_gradients_of_rows_are_those_of_map_fn(name, traced, orders):
+    """Also where the gradient needs constants that the code for one row does not hold."""
+
+    def slopes(mapped):
+        def over(rows):
+            with tf.GradientTape() as outer:
+                outer.watch(rows)
+                with tf.GradientTape() as inner:
+                    inner.watch(rows)
+                    y = mapped(ROWS[name], rows)
+                first = inner.gradient(y, rows)
+            return first if orders == 1 else outer.gradient(first, rows, unconnected_gradients="zero")  # fmt: skip
+
+        run = tf.function(over) if traced else over
+        return run(tf.constant([0.5, 1.5, -2.0]))
+
+    expected = slopes(tf.map_fn)
+    np.testing.assert_allclose(slopes(tf.vectorized_map), expected, rtol=1e-5)

@@ -235,13 +235,18 @@ Status run_add(Call& c) {
   return s;
 }
 
-Status run_zeros(Call& c) {
+// Zeros for each element; lists in lists likewise, so that gradients find each at its place.
+Tensor zeros_like_list(const Call& c, const Tensor& list) {
   std::vector<Tensor> items;
-  for (const Tensor& t : list_value(c.in()).items)
-    items.push_back(!t.defined() || t.dtype() == DType::kVariant
-                        ? Tensor()
-                        : zeros_on(c.device, t.dtype(), t.shape()));
-  c.set_out(0, make_list(std::move(items)));
+  for (const Tensor& t : list_value(list).items)
+    items.push_back(!t.defined()                   ? Tensor()
+                    : t.dtype() == DType::kVariant ? zeros_like_list(c, t)
+                                                   : zeros_on(c.device, t.dtype(), t.shape()));
+  return make_list(std::move(items));
+}
+
+Status run_zeros(Call& c) {
+  c.set_out(0, zeros_like_list(c, c.in()));
   return {};
 }
 
@@ -314,7 +319,10 @@ void infer_get(Infer& s) {
 
 Tensors get_back(Grad& g) {
   auto a = g.attrs<ElementAttrs>();
-  Tensor none = list_reserve({a.element_dtype(), a.element_shape()}, list_length(g.x(0)));
+  // An element that is a list of its own is zero by its elements: nothing would stand for no list.
+  Tensor none = a.element_dtype() == DType::kVariant
+                    ? list_zeros_like(g.x(0))
+                    : list_reserve({a.element_dtype(), a.element_shape()}, list_length(g.x(0)));
   return {list_set(none, g.x(1), g.dy()), Tensor()};
 }
 
