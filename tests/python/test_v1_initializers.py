@@ -64,3 +64,34 @@ def test_values_of_another_shape_are_refused_where_it_is_verified():
 def test_what_they_can_not_make_is_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+WHOLE = (60, 8)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(
+    "make",
+    [
+        v1.glorot_uniform_initializer,
+        v1.glorot_normal_initializer,
+        v1.variance_scaling_initializer,
+        v1.uniform_unit_scaling_initializer,
+        v1.initializers.identity,
+        v1.ones_initializer,
+        lambda: v1.constant_initializer(3.0),
+    ],
+)
+def test_a_variable_in_parts_begins_as_a_whole_one_does(make, axis):
+    """By its spread, if it is drawn: the parts must not pass for small layers of their own."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        whole = v1.get_variable("whole", WHOLE, initializer=make())
+        cut = v1.fixed_size_partitioner(4, axis=axis)
+        parts = v1.get_variable("parts", WHOLE, initializer=make(), partitioner=cut)
+        session.run(v1.global_variables_initializer())
+        one, other = session.run([whole, tf.identity(parts)])
+    assert other.shape == WHOLE
+    if make is v1.initializers.identity:
+        np.testing.assert_array_equal(other, one)
+    np.testing.assert_allclose(other.std(), one.std(), rtol=0.2)
+    np.testing.assert_allclose(np.abs(other).max(), np.abs(one).max(), rtol=0.25)

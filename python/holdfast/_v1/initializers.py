@@ -19,11 +19,19 @@ class _Initializer:
     dtype: Any = float32
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
-        """A tensor of `shape`."""
-        return self._make(list(shape), as_dtype(dtype if dtype is not None else self.dtype))
+        """A tensor of `shape`; `partition_info` says of what whole it is a part, if it is one."""
+        found = as_dtype(dtype if dtype is not None else self.dtype)
+        if partition_info is None:
+            return self._make(list(shape), found)
+        whole, offset = list(partition_info.full_shape), list(partition_info.var_offset)
+        return self._make_part(list(shape), found, whole, offset)
 
     def _make(self, shape: list[int], dtype: Any) -> Any:
         raise NotImplementedError
+
+    def _make_part(self, shape: list[int], dtype: Any, whole: list[int], offset: list[int]) -> Any:
+        """A part that begins at `offset` of `whole`; as a whole, where neither matters."""
+        return self._make(shape, dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments it was made with."""
@@ -138,7 +146,10 @@ class VarianceScaling(_Initializer):
         self._distribution = distribution.lower()
 
     def _make(self, shape: list[int], dtype: Any) -> Any:
-        fan_in, fan_out = _fans(shape)
+        return self._make_part(shape, dtype, shape, [])
+
+    def _make_part(self, shape: list[int], dtype: Any, whole: list[int], offset: list[int]) -> Any:
+        fan_in, fan_out = _fans(whole)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self._mode]
         scale = self._scale / max(1.0, fan)
         if self._distribution == "uniform":
@@ -171,7 +182,10 @@ class UniformUnitScaling(_Initializer):
         self._factor, self._seed, self.dtype = factor, seed, _floating(dtype)
 
     def _make(self, shape: list[int], dtype: Any) -> Any:
-        limit = math.sqrt(3.0 / max(1, math.prod(shape[:-1]))) * self._factor
+        return self._make_part(shape, dtype, shape, [])
+
+    def _make_part(self, shape: list[int], dtype: Any, whole: list[int], offset: list[int]) -> Any:
+        limit = math.sqrt(3.0 / max(1, math.prod(whole[:-1]))) * self._factor
         return RandomUniform(-limit, limit, self._seed)(shape, dtype)
 
 
@@ -207,6 +221,9 @@ class Identity(_Initializer):
         if len(shape) != 2:
             fail("E1102", f"the identity initializer got the shape {shape}, expected a matrix")
         return registry.function("eye")(*shape, dtype=dtype) * self._gain
+
+    def _make_part(self, shape: list[int], dtype: Any, whole: list[int], offset: list[int]) -> Any:
+        return registry.function("slice")(self._make(whole, dtype), offset, shape)
 
 
 _KINDS: dict[str, type[_Initializer]] = {
