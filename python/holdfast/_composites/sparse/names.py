@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functions
+from .distance import edit_distance
 from .elementwise import operators
 from .embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .spec import SparseTensorSpec
@@ -44,6 +45,7 @@ _FUNCTIONS = (
 NAMES: dict[str, Any] = {
     "SparseTensor": SparseTensor,
     "SparseTensorSpec": SparseTensorSpec,
+    "edit_distance": edit_distance,
     "sparse.SparseTensor": SparseTensor,
     "nn.embedding_lookup_sparse": embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
