@@ -301,3 +301,43 @@ def test_the_raw_gradient_of_local_response_is_that_of_the_op():
     wanted = tape.gradient(y, x, dy)
     got = tf.raw_ops.LRNGrad(input_grads=dy, input_image=x, output_image=y, **options)
     np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_values_of_one_hot_take_the_dtype_that_is_asked_for():
+    for on, off in ((1.0, 0.0), (tf.constant(1, tf.float16), 0.0), (1, tf.constant(0, tf.float16))):
+        found = tf.one_hot([0, 2], 3, on_value=on, off_value=off, dtype=np.float16)
+        assert found.dtype == tf.float16 and found.numpy().tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert tf.one_hot([0], 2, on_value=5.0, off_value=-1.0).numpy().tolist() == [[5, -1]]
+    assert tf.one_hot([0], 2, on_value="yes", off_value="no").numpy().tolist() == [[b"yes", b"no"]]
+
+
+@pytest.mark.parametrize("make", [np.asarray, tf.constant])
+def test_values_of_one_hot_of_two_dtypes_are_refused(make):
+    with pytest.raises((TypeError, ValueError), match="float"):
+        tf.one_hot([0], 2, on_value=make(1, "float64"), off_value=make(0, "float32"))
+    with pytest.raises((TypeError, ValueError), match="float"):
+        tf.one_hot([0], 2, on_value=tf.constant(1.0), dtype=tf.float64)
+
+
+def test_diagonals_of_a_band_may_lie_beyond_the_matrix():
+    band = np.arange(1.0, 13.0).reshape(4, 3)
+    found = tf.linalg.diag(band, k=(0, 3), num_rows=3)
+    assert found.numpy().tolist() == [[10, 8, 6], [0, 11, 9], [0, 0, 12]]
+    with pytest.raises(ValueError, match="`k`"):
+        tf.linalg.diag([], k=2)
+
+
+@pytest.mark.parametrize(
+    ("data", "hashes"),
+    [
+        (["abc", ""], ["69f3e774a0b3a524", "4f40902f3b6ae19a"]),
+        ([["a", "b"], ["c", "d"]], ["7a403ba9883c3753", "34fce02640e29b3c"]),
+        (np.arange(6, dtype=np.int32).reshape(2, 3), ["e261e72389d9a434", "87cdf7d67015b151"]),
+        (np.array([1.5, -2.5]), ["b3a4b3c348ec524c", "9635e1d7f02a20bc"]),
+        (np.zeros([0, 3]), []),
+    ],
+)
+def test_fingerprints_are_those_of_tensorflow(data, hashes):
+    assert [bytes(row).hex() for row in tf.fingerprint(data).numpy()] == hashes
+    with pytest.raises(ValueError, match="`method` is 'md5'"):
+        tf.fingerprint(data, "md5")

@@ -253,3 +253,36 @@ def test_a_signature_that_knows_more_than_the_caller_narrows_the_argument():
     assert seen == [[1, None]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="EnsureShape"):
         wide(tf.ones([2, 2]))
+
+
+def test_what_does_not_hang_on_a_late_argument_is_known():
+    """Ranks without the axis, other axes without one of the paddings."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        late, rows = v1.placeholder(tf.int32, []), v1.placeholder(tf.int32)
+        x, ids = tf.zeros([4, 6]), tf.zeros([2, 2], tf.int32)
+        blocks = v1.placeholder(tf.int32, [2])
+        images = v1.placeholder(tf.float32, [None, None, None, 5])
+        found = {
+            "gather": tf.gather(x, ids, axis=late).shape,
+            "gather in batches": tf.gather(x, tf.zeros([4, 2], tf.int32), axis=late, batch_dims=1).shape,
+            "split": tf.split(x, 2, axis=late)[0].shape,
+            "pieces of sizes": tf.split(x, [1, 3], axis=late)[1].shape,
+            "pad": tf.pad(x, [[1, 2], [late, 0]]).shape,
+            "pad wholly late": tf.pad(x, rows).shape,
+            "to batch": tf.raw_ops.SpaceToBatchND(input=images, block_shape=blocks, paddings=rows).shape,
+            "to space": tf.raw_ops.BatchToSpaceND(input=images, block_shape=blocks, crops=rows).shape,
+            "images of any rank": tf.raw_ops.BatchToSpace(
+                input=v1.placeholder(tf.float32), crops=rows, block_size=2).shape,
+        }  # fmt: skip
+    assert {name: shape.as_list() for name, shape in found.items()} == {
+        "gather": [None] * 3,
+        "gather in batches": [None] * 2,
+        "split": [None] * 2,
+        "pieces of sizes": [None] * 2,
+        "pad": [7, None],
+        "pad wholly late": [None] * 2,
+        "to batch": [None, None, None, 5],
+        "to space": [None, None, None, 5],
+        "images of any rank": [None] * 4,
+    }

@@ -100,6 +100,7 @@ void copy_diagonals(const Band& b, int64_t batch, int64_t m, int64_t n, T* matri
   int64_t width = b.longest(m, n), rows = b.count();
   for (int64_t i = 0; i < batch; ++i)
     each_diagonal(b, [&](int64_t row, int64_t d) {
+      if (Band::length(d, m, n) <= 0) return;  // beyond the matrix
       T* from = matrix + i * m * n + (d >= 0 ? d : -d * n);
       T* to = table + (i * rows + row) * width + b.start(d, m, n);
       for (int64_t k = 0, length = Band::length(d, m, n); k < length; ++k) {
@@ -144,7 +145,8 @@ void infer_diag(Infer& s) {
     s.bad_value("num_rows, num_cols", cat(m, ", ", n),
                 cat("num_rows = ", least_rows, " or num_cols = ", least_cols,
                     ", as the diagonals are ", width, " long"));
-  need_inside(s, *band, m, n);
+  // Of a band, some diagonals may lie beyond the matrix: they are padding. One alone may not.
+  if (!several) need_inside(s, *band, m, n);
   out.push_back(m);
   out.push_back(n);
   s.output(s.dtype(), Shape(out));

@@ -75,8 +75,16 @@ Shape gathered(const Shape& params, const Shape& indices, Axis a) {
 void infer_gather(Infer& s) {
   if (s.shape(2).elements().value_or(1) != 1) s.bad_shape(2, "one axis");
   auto axis = s.ints(2);
-  if (!axis || !s.shape(0).has_rank() || !s.shape(1).has_rank())
+  if (!s.shape(0).has_rank() || !s.shape(1).has_rank())
     return s.output(s.dtype(), Shape::unknown());
+  if (!axis) {  // the rank does not hang on it
+    int64_t batch_dims = s.attrs<GatherAttrs>().batch_dims();
+    if (batch_dims < 0) batch_dims += s.shape(1).rank();
+    int64_t rank = s.shape(0).rank() + s.shape(1).rank() - 1 - batch_dims;
+    return s.output(s.dtype(), rank >= 0 && rank <= kMaxRank
+                                   ? Shape::of_rank(static_cast<int>(rank))
+                                   : Shape::unknown());
+  }
   s.output(s.dtype(), gathered(s.shape(0), s.shape(1),
                                axis_in(s, s.shape(0), s.shape(1), (*axis)[0],
                                        s.attrs<GatherAttrs>().batch_dims())));

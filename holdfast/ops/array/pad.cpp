@@ -22,12 +22,17 @@ Shape padded_shape(const Infer& s) {
                : Shape::unknown();
   if (table.has_rank() && table[0] >= 0 && table[0] != in.rank())
     s.bad_shape(1, cat("shape [", in.rank(), ",2], a row for each axis of ", in.text()));
-  auto pads = s.ints(1);
+  auto pads = s.sizes(1);
   if (!pads) return Shape::of_rank(in.rank());
+  bool all = s.ints(1).has_value();
   Shape out = in;
   for (int i = 0; i < in.rank(); ++i) {
     int64_t before = (*pads)[static_cast<size_t>(2 * i)],
             after = (*pads)[static_cast<size_t>(2 * i + 1)];
+    if (!all && (before < 0 || after < 0)) {
+      out.dims()[static_cast<size_t>(i)] = kUnknown;
+      continue;
+    }
     if (before < 0 || after < 0)
       s.bad_value(cat("paddings[", i, "]"), cat("[", before, ",", after, "]"),
                   "sizes of 0 or more");

@@ -43,11 +43,18 @@ std::optional<int64_t> product(const Dims& d) {
   return n;
 }
 
+// What is known of the result as long as the blocks are not: the axes behind the `m` blocked ones.
+Shape behind_blocks(const Shape& in, int m) {
+  Shape out = Shape::of_rank(in.rank());
+  for (int i = m + 1; m >= 0 && i < in.rank(); ++i) out.dims()[static_cast<size_t>(i)] = in[i];
+  return out;
+}
+
 void infer_to_batch(Infer& s) {
   int m = blocked_axes(s, "paddings");
   auto block = s.ints(1), pads = s.ints(2);
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
-  if (m < 0 || !block || !pads) return s.output(s.dtype(), Shape::of_rank(s.shape().rank()));
+  if (m < 0 || !block || !pads) return s.output(s.dtype(), behind_blocks(s.shape(), m));
   Shape out = s.shape();
   auto blocks = product(*block);
   auto batch = blocks && out[0] >= 0 ? checked_mul(out[0], *blocks) : blocks;
@@ -74,7 +81,7 @@ void infer_to_space(Infer& s) {
   int m = blocked_axes(s, "crops");
   auto block = s.ints(1), crops = s.ints(2);
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
-  if (m < 0 || !block || !crops) return s.output(s.dtype(), Shape::of_rank(s.shape().rank()));
+  if (m < 0 || !block || !crops) return s.output(s.dtype(), behind_blocks(s.shape(), m));
   Shape out = s.shape();
   auto blocks = product(*block);
   if (!blocks || (out[0] >= 0 && out[0] % *blocks))
@@ -234,13 +241,18 @@ static Tensor square_block(const char* op, const In& x, int64_t size) {
     fail(Code::E1102, cat(op, ": `input` is ", t.shape().text(), ", expected rank 4"));
   return Sizes({size, size}).tensor();
 }
+static Tensor image_of(const In& x) {
+  Tensor t = x;
+  return t.shape().has_rank() ? t : ensure_shape(t, Shape::of_rank(4));
+}
 REGISTER(FUNCTION(&image_to_batch)
              .args("input, paddings: P, block_size")
              .python("raw_ops.SpaceToBatch")
              .doc("Square blocks of images become batches, after padding with zeros.")
              .samples("uniform(1, 4, 4, 2), [[0, 0], [0, 0]], 2"));
 Tensor image_to_batch(const In& x, const In& paddings, int64_t block_size) {
-  return space_to_batch(x, square_block("SpaceToBatch", x, block_size), paddings);
+  Tensor block = square_block("SpaceToBatch", x, block_size);
+  return space_to_batch(image_of(x), block, paddings);
 }
 REGISTER(FUNCTION(&batch_to_image)
              .args("input, crops: C, block_size")
@@ -248,7 +260,8 @@ REGISTER(FUNCTION(&batch_to_image)
              .doc("Batches become square blocks of images, which are then cropped.")
              .samples("uniform(4, 2, 2, 2), [[0, 1], [0, 0]], 2"));
 Tensor batch_to_image(const In& x, const In& crops, int64_t block_size) {
-  return batch_to_space(x, square_block("BatchToSpace", x, block_size), crops);
+  Tensor block = square_block("BatchToSpace", x, block_size);
+  return batch_to_space(image_of(x), block, crops);
 }
 
 }  // namespace holdfast

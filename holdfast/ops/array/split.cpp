@@ -58,12 +58,17 @@ int split_axis(Infer& s, int axis_input, int value_input) {
   return s.axis((*given)[0], value_input);
 }
 
+// Pieces along an axis that is not known yet.
+Shape same_rank(const Shape& whole) {
+  return whole.has_rank() ? Shape::of_rank(whole.rank()) : Shape::unknown();
+}
+
 void infer_split(Infer& s) {
   int64_t n = s.attrs<SplitAttrs>().num_split();
   if (n < 1 || n > kMostPieces)
     s.bad_value("num_or_size_splits", cat(n), cat("1 to ", kMostPieces, " pieces"));
   int axis = split_axis(s, 0, 1);
-  Shape out = axis < 0 ? Shape::unknown() : s.shape(1);
+  Shape out = axis < 0 ? same_rank(s.shape(1)) : s.shape(1);
   if (axis >= 0 && out[axis] >= 0) {
     if (out[axis] % n)
       s.bad_value("num_or_size_splits", cat(n),
@@ -82,7 +87,7 @@ void infer_split_v(Infer& s) {
     s.bad_value("num_split", cat(n), cat(sizes->size(), ", the number of sizes"));
   if (n < 1 || n > kMostPieces)
     s.bad_value("size_splits", cat(n, " sizes"), cat("1 to ", kMostPieces));
-  Shape out = axis < 0 ? Shape::unknown() : s.shape(0);
+  Shape out = axis < 0 ? same_rank(s.shape(0)) : s.shape(0);
   int64_t open = -1, have = axis < 0 ? kUnknown : out[axis];
   for (int64_t i = 0; sizes && i < n; ++i) {
     int64_t d = (*sizes)[static_cast<size_t>(i)];

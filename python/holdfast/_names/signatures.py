@@ -10,8 +10,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._tensors import registry
 from .._tensors.indexed_slices import IndexedSlices
+from .._tensors.tensor import convert_to_tensor
 
 _ADAPTORS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {}
 
@@ -264,6 +267,29 @@ def _ctc_loss(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(labels, logits, *lengths, logits_time_major, blank, name=name)
 
     return ctc_loss
+
+
+@_adapts("one_hot")
+def _one_hot(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Values take the dtype that is asked for; an array has its own, which must be that one."""
+
+    def one_hot(
+        indices: Any,
+        depth: Any,
+        on_value: Any = None,
+        off_value: Any = None,
+        axis: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        values = [on_value, off_value]
+        for i, value in enumerate(values):
+            has_own = isinstance(value, (np.ndarray, np.generic))
+            if value is not None and (dtype is not None or has_own):
+                values[i] = convert_to_tensor(value, dtype_hint=dtype)
+        return function(indices, depth, *values, axis, dtype, name=name)
+
+    return one_hot
 
 
 @_adapts("nn.experimental.general_dropout")
