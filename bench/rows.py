@@ -211,6 +211,11 @@ def main():
         tf = __import__("holdfast" if kind == "ours" else "tensorflow")
         print(json.dumps(call_rows.in_turns(tf, time.process_time, int(sys.argv[4]))), file=out)
         return
+    if sys.argv[3:] == ["data"]:
+        import data_rows
+
+        data_rows.main(kind, threads, out, sys.stdin)
+        return
     opened = open_functions if sys.argv[3:] == ["functions"] else open_rows
     rows = {name: (f, n) for name, f, n in opened(kind, threads)}
     for f, _ in rows.values():

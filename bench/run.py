@@ -1,7 +1,8 @@
 """Times Holdfast beside its peers, interleaved: run.py --python NAME=PYTHON ... [--threads N] [--rounds N]
 
 NAME is ours, torch, tf or numpy; with --functions ours, tf, xla or jax, and the rows are traced functions; with --calls
-ours or tf, and the rows are ways to call one. Prints a table: the minimum of each, and ours as a ratio to the best peer, or
+ours or tf, and the rows are ways to call one; with --data ours, tf, torch or numpy, and the rows are input pipelines, with
+wall and CPU time (of all threads) of one element. Prints a table: the minimum of each, and ours as a ratio to the best peer, or
 to the first row.
 """
 
@@ -11,6 +12,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -58,6 +60,29 @@ def show_calls(args):
         print(f"| {row} | " + " | ".join(f"{shown(t)} | {r:.2f}x" for t, r in times) + " |")
 
 
+def show_data(args):
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOLDFAST_BENCH_FILES"] = folder
+        peers = [Peer(*p.split("=", 1), args.threads, ["data"]) for p in args.python]
+        print(
+            "| one element | "
+            + " | ".join(f"{p.name}, CPU | wall" for p in peers)
+            + " | same values |"
+        )
+        print("|---" * (2 * len(peers) + 2) + "|")
+        for row in peers[0].rows:
+            best = {p.name: (1e30, 1e30) for p in peers if row in p.rows}
+            for _ in range(args.rounds):
+                for p in peers:
+                    if row in p.rows:
+                        best[p.name] = tuple(map(min, best[p.name], p.time(row)))
+            digests = {p.rows[row] for p in peers if p.rows.get(row)}
+            same = "" if not digests else "yes" if len(digests) == 1 else "NO"
+            cells = (best.get(p.name) for p in peers)
+            told = (f"{shown(c[1])} | {shown(c[0])}" if c else " | " for c in cells)
+            print(f"| {row} | " + " | ".join(told) + f" | {same} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", action="append", required=True, metavar="NAME=PYTHON")
@@ -65,9 +90,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--functions", action="store_true")
     parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--data", action="store_true")
     args = parser.parse_args()
     if args.calls:
         show_calls(args)
+        return
+    if args.data:
+        show_data(args)
         return
     rows = ["functions"] if args.functions else []
     peers = [Peer(*p.split("=", 1), args.threads, rows) for p in args.python]

@@ -6,6 +6,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/open_batch.h"
@@ -15,7 +16,7 @@
 namespace holdfast::data {
 namespace {
 
-class Scan final : public DatasetObject {
+class Scan final : public DatasetObject, public MayBeOpen {
  public:
   Scan(const Ref<DatasetObject>& input, const ElementSpec& gives, const Nested& initial,
        ElementSpec state, Ref<ElementFunction> f)
@@ -29,11 +30,13 @@ class Scan final : public DatasetObject {
     DatasetObject::visit(see);
     see.child(function_);
   }
+  void add_open(std::vector<Tensor>& to) const override { to = initial_.leaves(); }
   Owned<Cursor> start() const override { return started<Scan, Running>(*this); }
 
  private:
   struct Running final : Cursor {
-    explicit Running(const Scan& s) : stage(&s), input(s.input().begin()), state(s.initial_) {}
+    explicit Running(const Scan& s)
+        : stage(&s), input(s.input().begin()), state(bound(s.initial_, s.name())) {}
     bool next(Nested& out) override {
       Nested element;
       if (!input->next(element)) return false;
@@ -120,7 +123,13 @@ class Rebatch final : public DatasetObject {
   static ElementSpec spec_of(const ElementSpec& input, const std::vector<int64_t>& sizes,
                              bool drop) {
     bool same = std::all_of(sizes.begin(), sizes.end(), [&](int64_t n) { return n == sizes[0]; });
-    return input.unbatched().batched(drop && same ? sizes[0] : kUnknown);
+    std::vector<ElementType> all = input.leaves();
+    // Without a remainder where each batch of the input goes up in whole ones.
+    bool even = same && std::all_of(all.begin(), all.end(), [&](const ElementType& t) {
+                  int64_t rows = t.shape.has_rank() ? t.shape[0] : kUnknown;
+                  return rows != kUnknown && rows % sizes[0] == 0;
+                });
+    return input.unbatched().batched(same && (drop || even) ? sizes[0] : kUnknown);
   }
 
   struct Slices final : Cursor {

@@ -41,11 +41,19 @@ class Zip final : public DatasetObject {
     bool next(Nested& out) override {
       if (ended) return false;
       std::vector<Nested> items(inputs.size());
-      for (size_t i = 0; i < inputs.size(); ++i)
-        if (!inputs[i]->next(items[i])) {
-          ended = true;
-          return false;
+      std::exception_ptr error;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        try {
+          if (!inputs[i]->next(items[i])) {
+            ended = true;
+            return false;
+          }
+        } catch (...) {
+          if (stops_the_program()) throw;
+          if (!error) error = std::current_exception();  // the others go on with it, side by side
         }
+      }
+      if (error) std::rethrow_exception(error);
       out = together(std::move(items));
       return true;
     }

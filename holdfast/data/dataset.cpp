@@ -5,6 +5,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/loop.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
@@ -40,6 +41,7 @@ struct IteratorObject::Position {
   mutable bool busy = false;
   Owned<Cursor> cursor;  // made when the first element is asked for
   bool ended = false;
+  Ref<Bound> bound;  // values of tensors of a graph, of which the dataset was made
 };
 
 /// The position, for one who has it alone.
@@ -61,7 +63,12 @@ class IteratorObject::Using {
 };
 
 IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
+    : IteratorObject(std::move(dataset), nullptr) {}
+
+IteratorObject::IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound)
     : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
+  position_->bound = std::move(bound);
+  Binding values(position_->bound);
   position_->cursor = dataset_->begin();
 }
 
@@ -79,6 +86,7 @@ bool IteratorObject::next(Nested& out) {
   // Data is made on the host and at once, whatever is traced or watched around it.
   Lifted lifted;
   DeviceScope host(cpu());
+  Binding values(position_->bound);
   if (position_->cursor->next(out)) return true;
   position_->ended = true;
   position_->cursor = {};  // threads and buffers go now
@@ -87,6 +95,7 @@ bool IteratorObject::next(Nested& out) {
 
 std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
+  Binding values(position_->bound);
   Saving to;
   to.text("holdfast data 2");
   to.text(dataset_->chain());
@@ -110,6 +119,7 @@ void IteratorObject::restore(std::string_view bytes) {
   if (!ended) {
     Lifted lifted;
     DeviceScope host(cpu());
+    Binding values(position_->bound);
     cursor = dataset_->begin();
     cursor->restore(from);
   }

@@ -404,11 +404,15 @@ class HOLDFAST_API Dataset {
   Ref<DatasetObject> object_;
 };
 
+struct Bound;
+
 /// What is behind an Iterator.
 class HOLDFAST_API IteratorObject final : public Object {
  public:
   static const ObjectClass kClass;
   explicit IteratorObject(Ref<DatasetObject> dataset);
+  /// Of one that is made of tensors of a graph, with their values.
+  IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound);
   ~IteratorObject() override;
   const ObjectClass& object_class() const override { return kClass; }
   void visit(Visitor& see) const override { see.child(dataset_); }

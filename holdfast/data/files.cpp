@@ -80,34 +80,39 @@ class Lines : public Streamed {
   }
 };
 
-/// Lines, but for those that go on because a quote does.
+/// Lines, but for those that go on because a quote does. A carriage return ends one too.
 class CsvTexts : public Streamed {
  public:
   CsvTexts(const std::string& path, const CsvRecordsOptions& o)
       : Streamed(path, o), quotes_(o.use_quote_delim) {
     std::string left_out;
-    if (o.header) next(left_out);
+    if (o.header && !next(left_out))
+      fail(Code::E1103, "`CsvDataset`: a file has no header, since it is empty",
+           cat("the file is ", path));
   }
   bool next(std::string& out) {
-    do {
-      out.clear();
-      if (stream_.look(1).empty()) return false;
-      bool open = false;
-      do {
-        std::string_view line = stream_.look_until('\n');
-        if (quotes_ && std::count(line.begin(), line.end(), '"') % 2 != 0) open = !open;
-        out += line;
-        stream_.skip(line.size());
-        if (stream_.look(1).empty()) break;
-        stream_.skip(1);
-        if (open) out += '\n';
-      } while (open);
-      if (!out.empty() && out.back() == '\r') out.pop_back();
-    } while (out.empty());  // empty lines are no records
+    if (!read(out)) return false;
+    if (out.empty() && quotes_) out = "\"\"";  // one empty field, and not none
     return true;
   }
 
  private:
+  bool read(std::string& out) {
+    out.clear();
+    if (stream_.look(1).empty()) return false;
+    for (bool open = false;; out += '\n') {
+      std::string_view line = stream_.look_until('\n');
+      size_t end = 0;
+      for (; end < line.size() && (open || line[end] != '\r'); ++end)
+        if (quotes_ && line[end] == '"') open = !open;
+      out += line.substr(0, end);
+      bool inside = end + 1 < line.size();  // what follows is the next record
+      stream_.skip(inside ? end + 1 : line.size());
+      if (inside || stream_.look(1).empty()) return true;
+      stream_.skip(1);
+      if (!open) return true;
+    }
+  }
   const bool quotes_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/graph/trace.h"
 
@@ -22,7 +23,7 @@ class Plain final : public ElementFunction {
   const detail::ElementCode code_;
 };
 
-class Concrete final : public ElementFunction {
+class Concrete final : public ElementFunction, public MayBeOpen {
  public:
   Concrete(Ref<ConcreteFunction> function, std::vector<Tensor> captured, ElementSpec gives,
            Ref<Object> held)
@@ -30,8 +31,13 @@ class Concrete final : public ElementFunction {
         captured_(std::move(captured)),
         gives_(std::move(gives)),
         count_(gives_.leaves().size()),
+        open_(std::any_of(captured_.begin(), captured_.end(),
+                          [](const Tensor& t) { return t.is_symbolic(); })),
         held_(std::move(held)) {}
   void visit(Visitor& see) const override { see.child(held_); }
+  void add_open(std::vector<Tensor>& to) const override { to = captured_; }
+  /// Whether it captured tensors of a graph, which have other values in each iteration.
+  bool open() const { return open_; }
   std::optional<ElementSpec> gives() const override { return gives_; }
   const Graph& graph() const { return function_->graph(); }
   Nested operator()(const Nested& element) override {
@@ -45,7 +51,7 @@ class Concrete final : public ElementFunction {
  private:
   std::vector<Tensor> with_captured(const Nested& element) const {
     std::vector<Tensor> inputs = element.leaves();
-    inputs.insert(inputs.end(), captured_.begin(), captured_.end());
+    for (const Tensor& t : captured_) inputs.push_back(open_ ? bound(t, "map") : t);
     return inputs;
   }
   Nested filled(const Tensors& out) const {
@@ -56,6 +62,7 @@ class Concrete final : public ElementFunction {
   const std::vector<Tensor> captured_;
   const ElementSpec gives_;
   const size_t count_;
+  const bool open_;
   const Ref<Object> held_;
 };
 
@@ -135,7 +142,7 @@ bool is_elementwise(const ElementFunction& f) {
   size_t wanted = f.gives() ? f.gives()->leaves().size() : 0;
   if (wanted == 0) return false;
   if (auto* concrete = dynamic_cast<const Concrete*>(&f))
-    return elementwise(concrete->graph(), wanted);
+    return !concrete->open() && elementwise(concrete->graph(), wanted);
   auto* traced = dynamic_cast<const Traced*>(&f);
   return traced && traced->stateless() && elementwise(traced->graph(), wanted);
 }

@@ -27,8 +27,9 @@ struct Named {
 
 class IteratorSlot final : public RefCounted {
  public:
-  explicit IteratorSlot(Ref<DatasetObject> begins)
-      : position(make_ref<Position>(std::move(begins))) {
+  explicit IteratorSlot(Ref<OpenDataset> begins)
+      : open(std::move(begins)),
+        position(make_ref<Position>(open ? open->dataset : Ref<DatasetObject>())) {
     static std::atomic<int64_t> count{0};
     name = cat("iterator-", count++);
     std::lock_guard lock(Named::table().mutex);
@@ -39,6 +40,7 @@ class IteratorSlot final : public RefCounted {
     Named::table().all.erase(name);
   }
   std::string text() const override { return name; }
+  const Ref<OpenDataset> open;  // what it begins with by itself; null: nothing
   const Ref<Position> position;
   std::string name;
 };
@@ -63,15 +65,16 @@ IteratorSlot* slot_in(RefCounted* of) { return dynamic_cast<IteratorSlot*>(of); 
 Status handle(Call& c) {
   auto* slot = slot_in(c.attrs<SlotAttrs>().slot());
   if (!slot) return {Code::E1104, "`slot` is no iterator of a graph"};
+  if (slot->open && c.inputs() > 0) slot->position->bind(slot->open->bound(c, 0));
   c.set_out(0, carrier_of(slot->position));
   return {};
 }
 
 Status make(Call& c) {
   auto* position = dynamic_cast<Position*>(c.in(0).rep()->beyond.get());
-  auto* dataset = dynamic_cast<DatasetObject*>(c.attrs<BeginsAttrs>().dataset());
-  if (!position || !dataset) return {Code::E1104, "an iterator is to begin, and is none"};
-  position->start(Ref<DatasetObject>(dataset));
+  auto* open = dynamic_cast<OpenDataset*>(c.attrs<BeginsAttrs>().dataset());
+  if (!position || !open) return {Code::E1104, "an iterator is to begin, and is none"};
+  position->start(open->dataset, open->bound(c, 1));
   c.set_out(0, Tensor::scalar(true));
   return {};
 }
@@ -102,7 +105,8 @@ Status find(Call& c) {
 void infer_scalar_of_string(Infer& s) { s.output(string, Shape{}); }
 
 const Op handle_op = RAW_OP(IteratorV2)
-                         .doc("An iterator of a graph.")
+                         .doc("An iterator of a graph, over a dataset that is made of `tensors`.")
+                         .inputs("tensors*: any")
                          .attr("slot")
                          .attrs<&SlotAttrs::slot>()
                          .infer(+[](Infer& s) { s.output(int64, Shape{}); })
@@ -112,7 +116,7 @@ const Op handle_op = RAW_OP(IteratorV2)
                          .no_gradient();
 const Op make_op = RAW_OP(MakeIterator)
                        .doc("Begins an iterator of a graph with the elements of a dataset.")
-                       .inputs("iterator: K!")
+                       .inputs("iterator: K!, tensors*: any")
                        .attr("dataset")
                        .attrs<&BeginsAttrs::dataset>()
                        .infer(+[](Infer& s) { s.output(boolean, Shape{}); })
@@ -150,13 +154,22 @@ Tensor applied(const Op& op, std::span<const Tensor> inputs, const Attrs& attrs)
 }  // namespace
 
 Ref<RefCounted> iterator_slot(const Dataset* dataset) {
-  return make_ref<IteratorSlot>(dataset ? dataset->object() : Ref<DatasetObject>());
+  return make_ref<IteratorSlot>(dataset ? make_ref<OpenDataset>(dataset->object())
+                                        : Ref<OpenDataset>());
 }
 
-Tensor iterator_handle(const Ref<RefCounted>& slot) { return applied(handle_op, {}, {Arg(slot)}); }
+Tensor iterator_handle(const Ref<RefCounted>& slot) {
+  auto* begins = slot_in(slot.get());
+  std::span<const Tensor> tensors;
+  if (begins && begins->open) tensors = begins->open->symbols;
+  return applied(handle_op, tensors, {Arg(slot)});
+}
 
 Tensor initialize(const Tensor& handle, const Dataset& dataset) {
-  return applied(make_op, std::span(&handle, 1), {Arg(Ref<RefCounted>(dataset.object()))});
+  auto open = make_ref<OpenDataset>(dataset.object());
+  std::vector<Tensor> inputs{handle};
+  inputs.insert(inputs.end(), open->symbols.begin(), open->symbols.end());
+  return applied(make_op, inputs, {Arg(Ref<RefCounted>(open))});
 }
 
 Tensor string_handle(const Tensor& handle) { return applied(name_op, std::span(&handle, 1), {}); }

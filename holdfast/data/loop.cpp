@@ -37,8 +37,8 @@ Position& position_in(const Call& c) {
 Status begin(Call& c) {
   RefCounted* from = c.attrs<DatasetAttrs>().dataset();
   Ref<IteratorObject> iterator;
-  if (auto* dataset = dynamic_cast<DatasetObject*>(from))
-    iterator = make_ref<IteratorObject>(Ref<DatasetObject>(dataset));
+  if (auto* open = dynamic_cast<OpenDataset*>(from))
+    iterator = make_ref<IteratorObject>(open->dataset, open->bound(c, 0));
   else
     iterator = Ref<IteratorObject>(dynamic_cast<IteratorObject*>(from));
   if (!iterator) return {Code::E1104, "`dataset` is neither a dataset nor an iterator of one"};
@@ -100,7 +100,8 @@ const Op get_next_op = RAW_OP(IteratorGetNext)
                            .no_gradient();
 
 const Op begin_op = RAW_OP(DatasetLoop)
-                        .doc("Begins an iteration of a dataset.")
+                        .doc("Begins an iteration of a dataset, which is made of `tensors`.")
+                        .inputs("tensors*: any")
                         .attr("dataset")
                         .attrs<&DatasetAttrs::dataset>()
                         .infer(+[](Infer& s) { s.output(int64, Shape{}); })
@@ -131,7 +132,8 @@ const Op element_op = RAW_OP(DatasetLoopElement)
 
 Tensor begin_loop(const Dataset& dataset) {
   Tensors out;
-  apply(begin_op.def(), {}, {Arg(Ref<RefCounted>(dataset.object()))}, out);
+  auto open = make_ref<OpenDataset>(dataset.object());
+  apply(begin_op.def(), open->symbols, {Arg(Ref<RefCounted>(open))}, out);
   return out[0];
 }
 

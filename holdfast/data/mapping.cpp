@@ -166,7 +166,9 @@ class Interleave final : public DatasetObject {
         held_(std::move(held)) {}
   const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
   int64_t cardinality() const override {
-    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
+    int64_t n = input().cardinality();
+    if (n == kInfinite && (cycle_ != 1 || threads_ > 0)) return n;  // as TensorFlow takes it to be
+    return n == 0 ? n : kUnknownCardinality;
   }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);

@@ -42,6 +42,7 @@ class Cache final : public DatasetObject {
       if (kept) return;
       kept = make_ref<Elements>();
       input = stage->input().begin();
+      count = stage->cardinality();
     }
     bool next(Nested& out) override {
       if (!begun) begin();
@@ -56,7 +57,11 @@ class Cache final : public DatasetObject {
         return false;
       }
       kept->all.push_back(out);
-      ++at;
+      // With the last element they are whole: not everybody asks for one more.
+      if (static_cast<int64_t>(++at) == count) {
+        stage->set_whole(kept);
+        input = {};
+      }
       return true;
     }
     void save(Saving& to) const override {
@@ -78,6 +83,7 @@ class Cache final : public DatasetObject {
       if (from.number()) {
         input = stage->input().begin();
         input->restore(from);
+        count = stage->cardinality();
       } else {
         stage->set_whole(kept);
       }
@@ -86,6 +92,7 @@ class Cache final : public DatasetObject {
     Ref<Elements> kept;
     Owned<Cursor> input;  // while it is read for the first time
     size_t at = 0;
+    int64_t count = kUnknownCardinality;
     bool begun = false;
   };
   mutable std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
@@ -20,33 +21,23 @@ bool symbolic(const Nested& n) {
   return false;
 }
 
-// What is known of tensors that only a call will have is enough for a spec, and for nothing more.
-[[noreturn]] void refuse_symbols(const DatasetObject& stage) {
-  fail(Code::E1105,
-       cat("`", stage.name(), "` was given tensors of a graph, and is iterated outside of it"),
-       "tensors of a graph have values only while it runs",
-       {manual_fix("make the dataset of values, outside of the function that is traced")});
-}
-
 Nested on_host(const Nested& given) {
   return given.map(
       [](const Tensor& t) { return t.is_symbolic() || dataset_in(t) ? t : copy_to(t, cpu()); });
 }
 
-class OneElement final : public DatasetObject {
+class OneElement final : public DatasetObject, public MayBeOpen {
  public:
   explicit OneElement(const Nested& element)
       : DatasetObject(ElementSpec::of(element), {}), element_(element) {}
   const char* name() const override { return "from_tensors"; }
   int64_t cardinality() const override { return 1; }
-  Owned<Cursor> start() const override {
-    if (symbolic(element_)) refuse_symbols(*this);
-    return started<OneElement, Once>(*this);
-  }
+  void add_open(std::vector<Tensor>& to) const override { to = element_.leaves(); }
+  Owned<Cursor> start() const override { return started<OneElement, Once>(*this); }
 
  private:
   struct Once final : Cursor {
-    explicit Once(const OneElement& s) : element(s.element_) {}
+    explicit Once(const OneElement& s) : element(bound(s.element_, s.name())) {}
     bool next(Nested& out) override {
       if (std::exchange(done, true)) return false;
       out = element;
@@ -59,6 +50,8 @@ class OneElement final : public DatasetObject {
   };
   const Nested element_;
 };
+
+int64_t rows_in(const Nested& tensors, const char* of);
 
 /// Rows one after the other.
 struct InOrder final : Cursor {
@@ -86,18 +79,34 @@ struct InOrder final : Cursor {
 
 class Sliced final : public DatasetObject {
  public:
-  Sliced(const Nested& tensors, int64_t count, Ref<Rows> rows)
-      : DatasetObject(ElementSpec::of_rows(tensors), {}), count_(count), rows_(std::move(rows)) {}
+  Sliced(const Nested& tensors, int64_t count)
+      : DatasetObject(ElementSpec::of_rows(tensors), {}), rows_(rows_of(tensors, count)) {}
+  const char* name() const override { return "from_tensor_slices"; }
+  int64_t cardinality() const override { return rows_->size(); }
+  Owned<Cursor> start() const override { return Owned<Cursor>(new InOrder(rows_)); }
+
+ private:
+  const Ref<Rows> rows_;
+};
+
+/// The same of tensors of a graph, which each iteration has others of.
+class OpenSliced final : public DatasetObject, public MayBeOpen {
+ public:
+  OpenSliced(const Nested& tensors, int64_t count)
+      : DatasetObject(ElementSpec::of_rows(tensors), {}),
+        tensors_(tensors),
+        count_(count < 0 ? kUnknownCardinality : count) {}
   const char* name() const override { return "from_tensor_slices"; }
   int64_t cardinality() const override { return count_; }
+  void add_open(std::vector<Tensor>& to) const override { to = tensors_.leaves(); }
   Owned<Cursor> start() const override {
-    if (!rows_) refuse_symbols(*this);
-    return Owned<Cursor>(new InOrder(rows_));
+    Nested values = on_host(bound(tensors_, name()));
+    return Owned<Cursor>(new InOrder(rows_of(values, rows_in(values, name()))));
   }
 
  private:
+  const Nested tensors_;
   const int64_t count_;
-  const Ref<Rows> rows_;  // null for tensors of a graph
 };
 
 class Range final : public DatasetObject {
@@ -118,7 +127,7 @@ class Promised final : public DatasetObject {
   explicit Promised(const ElementSpec& spec) : DatasetObject(spec, {}) {}
   const char* name() const override { return "dataset"; }
   int64_t cardinality() const override { return kUnknownCardinality; }
-  Owned<Cursor> start() const override { refuse_symbols(*this); }
+  Owned<Cursor> start() const override { refuse_symbols(name()); }
 };
 
 class Generated final : public DatasetObject {
@@ -207,10 +216,8 @@ Dataset Dataset::of_element(const Nested& element) {
 
 Dataset Dataset::of_slices(const Nested& tensors) {
   int64_t count = rows_in(tensors, "from_tensor_slices");
-  if (symbolic(tensors))
-    return Dataset(make_ref<Sliced>(tensors, count < 0 ? kUnknownCardinality : count, nullptr));
-  Nested host = on_host(tensors);
-  return Dataset(make_ref<Sliced>(host, count, rows_of(host, count)));
+  if (symbolic(tensors)) return Dataset(make_ref<OpenSliced>(tensors, count));
+  return Dataset(make_ref<Sliced>(on_host(tensors), count));
 }
 
 Dataset Dataset::of_range(int64_t start, int64_t stop, int64_t step, const RangeOptions& o) {

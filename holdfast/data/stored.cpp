@@ -123,6 +123,7 @@ class Writer {
       to.element(one);
     }
   }
+  int64_t count() const { return static_cast<int64_t>(count_); }
   /// The file is whole.
   void finish() {
     number(kEnd);
@@ -213,18 +214,20 @@ class KeptInFile final : public DatasetObject {
       }
       input = stage->input().begin();
       write = make_owned<Writer>(stage->path_, stage->spec());
+      count = stage->cardinality();
     }
     bool next(Nested& out) override {
       if (ended) return false;
       if (!begun) begin();
       if (read) return read->next(out);
-      if (input->next(out)) {
-        write->add(out);
-        return true;
+      bool there = input->next(out);
+      if (there) write->add(out);
+      // With the last element it is whole: not everybody asks for one more.
+      if (!there || write->count() == count) {
+        write->finish();
+        ended = true;
       }
-      write->finish();
-      ended = true;
-      return false;
+      return there;
     }
     void save(Saving& to) const override {
       // What has not begun would begin otherwise a second time: a shuffle draws anew.
@@ -245,6 +248,7 @@ class KeptInFile final : public DatasetObject {
       }
       if (ended) return;
       write = make_owned<Writer>(stage->path_, stage->spec());
+      count = stage->cardinality();
       for (int64_t n = from.count(); n > 0; --n) write->add(from.element());
       input = stage->input().begin();
       input->restore(from);
@@ -253,6 +257,7 @@ class KeptInFile final : public DatasetObject {
     Owned<FromFile> read;
     Owned<Writer> write;
     Owned<Cursor> input;
+    int64_t count = kUnknownCardinality;
     bool begun = false, ended = false;
   };
   const std::string path_;
@@ -280,9 +285,14 @@ Dataset Dataset::loaded(const std::string& path) {
 
 Dataset Dataset::kept_in(const std::string& path, const char* stage) const {
   if (path.empty()) fail(Code::E1104, cat("`", stage, "` was given no path"));
-  bool folder = std::string_view(stage) == "snapshot";
-  return Dataset(
-      make_ref<KeptInFile>(object_, folder ? in_folder(path) : cat(path, ".elements"), stage));
+  std::string file = cat(path, ".elements");
+  if (std::string_view(stage) == "snapshot") {
+    // Pipelines of other stages, specs or sizes have a folder of their own there.
+    uint32_t which = io::crc32c(
+        cat(object_->chain(), '\n', object_->spec().text(), '\n', object_->cardinality()));
+    file = in_folder((fs::path(path) / cat("pipeline-", which)).string());
+  }
+  return Dataset(make_ref<KeptInFile>(object_, file, stage));
 }
 
 }  // namespace holdfast::data

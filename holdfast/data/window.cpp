@@ -122,7 +122,8 @@ class GroupByWindow final : public DatasetObject {
         held_(std::move(held)) {}
   const char* name() const override { return "group_by_window"; }
   int64_t cardinality() const override {
-    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
+    int64_t n = input().cardinality();
+    return n == 0 || n == kInfinite ? n : kUnknownCardinality;
   }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);

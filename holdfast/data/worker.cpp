@@ -14,6 +14,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/signals.h"
+#include "holdfast/data/bound.h"
 
 namespace holdfast::data {
 
@@ -32,6 +33,7 @@ class WorkerThread final : public RefCounted {
 
   Callback<void()> work;
   const Callback<void()> wake;
+  const Ref<Bound> bound = Binding::current();
   std::atomic<bool> stop{false};
   const pid_t process = getpid();
   std::mutex mutex;
@@ -82,6 +84,7 @@ struct Running {
 void run(const Ref<WorkerThread>& self) {
   take_no_signals();
   t_current = self.get();
+  Binding values(self->bound);
   self->work();
   self->work = nullptr;  // what it holds goes here, before anybody stops waiting
   Running::all().remove(self.get());

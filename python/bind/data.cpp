@@ -67,7 +67,10 @@ class WithPythonCode final : public data::ElementFunction {
  public:
   WithPythonCode(Ref<data::ElementFunction> f, PyRef code)
       : function_(std::move(f)), code_(std::move(code)) {}
-  void visit(Visitor& see) const override { see.foreign(code_.get()); }
+  void visit(Visitor& see) const override {
+    see.child(function_);
+    see.foreign(code_.get());
+  }
   std::optional<ElementSpec> gives() const override { return function_->gives(); }
   Nested operator()(const Nested& element) override {
     // An exception of Python's is kept by the thread's state, which lives as long as this.

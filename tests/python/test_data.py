@@ -29,7 +29,15 @@ def test_rows_of_structures_of_arrays():
 def test_a_list_is_a_tensor_and_a_tuple_a_structure():
     assert values(Dataset.from_tensor_slices([1, 2, 3])) == [1, 2, 3]
     assert Dataset.from_tensors([1, 2, 3]).element_spec == tf.TensorSpec((3,), tf.int32)
-    assert values(Dataset.range(3).map(lambda x: [x, x * 2])) == [[0, 0], [1, 2], [2, 4]]
+    # What a function gives is a tuple if it is a list of tensors, as TensorFlow has it: a list in
+    # a tuple is a tensor.
+    listed = Dataset.range(3).map(lambda x: [x, x * 2])
+    assert listed.element_spec == (tf.TensorSpec((), tf.int64), tf.TensorSpec((), tf.int64))
+    assert [(int(a), int(b)) for a, b in listed] == [(0, 0), (1, 2), (2, 4)]
+    mixed = Dataset.range(2).map(lambda x: [x, "text", 1.5])
+    assert [spec.dtype for spec in mixed.element_spec] == [tf.int64, tf.string, tf.float32]
+    inside = Dataset.range(3).map(lambda x: ([x, x * 2],))
+    assert [e[0].tolist() for e in inside.as_numpy_iterator()] == [[0, 0], [1, 2], [2, 4]]
 
 
 Pair = collections.namedtuple("Pair", "left right")

@@ -248,3 +248,11 @@ def test_an_optional_is_a_value_or_none():
 
     it = iter(Dataset.range(5, 7))
     assert [int(step(it)) for _ in range(3)] == [5, 6, -1]
+
+
+def test_the_others_of_a_zip_go_on_behind_an_error():
+    a = Dataset.from_tensor_slices([1.0, 2.0, 0.0, 4.0])
+    b = a.map(lambda x: tf.debugging.check_numerics(1.0 / x, "no number"))
+    for both in (Dataset.zip(b, a), Dataset.zip(a, b)):
+        found = [sorted(map(float, e)) for e in both.ignore_errors()]
+        assert found == [[1.0, 1.0], [0.5, 2.0], [0.25, 4.0]]

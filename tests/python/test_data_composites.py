@@ -258,3 +258,20 @@ def test_what_is_refused():
         lambda t: tf.RaggedTensor.from_tensor(t).flat_values
     )
     assert lists(loose.ragged_batch(2)) == [[[1], [2, 2, 2, 2]]]
+
+
+def test_values_of_sparse_and_ragged_tensors_are_elements():
+    value = tf.compat.v1.SparseTensorValue([[0, 0], [1, 2]], [1, 2], [2, 3])
+    for dataset in (
+        tf.data.Dataset.from_tensors(value),
+        tf.data.Dataset.range(1).map(lambda _: value),
+    ):
+        (found,) = dataset
+        assert isinstance(found, tf.SparseTensor)
+        assert tf.sparse.to_dense(found).numpy().tolist() == [[1, 0, 0], [0, 0, 2]]
+    rows = tf.compat.v1.ragged.constant_value([[1, 2], [], [3]])
+    assert [r.numpy().tolist() for r in tf.data.Dataset.from_tensor_slices(rows)] == [
+        [1, 2],
+        [],
+        [3],
+    ]

@@ -257,3 +257,26 @@ def test_records_of_a_batch_reach_a_function(tmp_path):
         return out
 
     assert joined().numpy() == b"abbccc"
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_records_of_csv_end_at_lines_and_empty_ones_are_records(tmp_path, ends):
+    path = tmp_path / "a.csv"
+    path.write_text(ends.join(["0", "", "2"]) + ends, newline="")
+    found = tf.data.experimental.CsvDataset(str(path), [["NA"]])
+    assert [x.numpy() for (x,) in found] == [b"0", b"NA", b"2"]
+    path.write_text(ends.join(['1,"a\nb"', '2,"c"']), newline="")
+    found = tf.data.experimental.CsvDataset(str(path), [tf.int32, tf.string])
+    assert [(int(i), s.numpy()) for i, s in found] == [(1, b"a\nb"), (2, b"c")]
+
+
+def test_columns_that_are_left_out_are_counted(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("1,2,3\n")
+    kept = tf.data.experimental.CsvDataset(str(path), [[0], [0]], exclude_cols=[1])
+    assert [tuple(map(int, e)) for e in kept] == [(1, 3)]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        list(tf.data.experimental.CsvDataset(str(path), [[0]], exclude_cols=[1]))
+    path.write_text("")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="header"):
+        list(tf.data.experimental.CsvDataset(str(path), [[0]], header=True))

@@ -88,6 +88,7 @@ class Function(_holdfast.TracedBase):
         self._lock = threading.RLock()
         self._substituted: list[Known] = []  # functions that its traces need converted
         self._history = History(self._name, reduce_retracing)
+        self._inside = False  # whether traces are part of the graph that is written around them
         self._made = mark()  # None: another stage makes it, which may be made again and again
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)

@@ -252,7 +252,8 @@ class _Host:
         written = getattr(plain, "__code__", None)
         if written is not None and not is_user_code(written):
             written = None  # arguments of a step of ours are the program's where it asks for it
-        self._writer = _holdfast.Writer(function.name, "function", False, self._number, written)
+        inside = function._inside and _holdfast.is_tracing()
+        self._writer = _holdfast.Writer(function.name, "function", inside, self._number, written)
         self._around = get_default_graph()
         # Code that was not converted writes no appends down.
         unconverted = self._code is function.python_function

@@ -10,6 +10,7 @@ from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from ..errors import fail, need_callable
 from .functions import traced, traced_for
+from .later import made_later
 from .padding import padded_shapes_of, padding_values_of
 from .parts import batched, need_tensors, unbatched
 from .probing import number, on_symbols
@@ -21,6 +22,7 @@ __all__ = ["Collecting"]
 class Collecting:
     """What `Dataset` has of them."""
 
+    @made_later("size", "shift", "stride")
     def window(
         self: Any,
         size: Any,

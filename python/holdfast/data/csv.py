@@ -38,26 +38,36 @@ class CsvDataset(Dataset):
         select_cols: Any = None,
         exclude_cols: Any = None,
     ) -> Any:
+        kept = None
         if exclude_cols is not None:
             if select_cols is not None:
                 fail("E1104", "`CsvDataset` got `select_cols` and `exclude_cols`", fix="give one")
-            left_out = set(exclude_cols)
-            total = len(record_defaults) + len(left_out)
-            select_cols = [each for each in range(total) if each not in left_out]
+            kept, record_defaults = _all_columns(record_defaults, set(exclude_cols))
         lines = _records(
             filenames, header, use_quote_delim, compression_type, buffer_size, None, "CsvDataset"
         )
         defaults = [default_tensor(each) for each in record_defaults]
-        made = lines.map(
-            lambda line: tuple(
-                decode_csv(line, defaults, field_delim, use_quote_delim, na_value, select_cols)
-            )
-        )
+
+        def columns(line: Any) -> tuple[Any, ...]:
+            found = decode_csv(line, defaults, field_delim, use_quote_delim, na_value, select_cols)
+            return tuple(found if kept is None else (found[i] for i in kept))
+
+        made = lines.map(columns)
         made.__class__ = cls
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass  # `__new__` made it
+
+
+def _all_columns(defaults: Any, left_out: set[int]) -> tuple[list[int], list[Any]]:
+    """Which columns are given, and defaults of all: records have no others besides."""
+    total = len(defaults) + len(left_out)
+    kept = [each for each in range(total) if each not in left_out][: len(defaults)]
+    every: list[Any] = [""] * total
+    for place, default in zip(kept, defaults, strict=True):
+        every[place] = default
+    return kept, every
 
 
 def _records(

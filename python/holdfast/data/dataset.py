@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from .. import _holdfast
 from .._structures import nesting
@@ -15,8 +16,9 @@ from .choosing import Choosing
 from .collecting import Collecting
 from .functions import stage_function, traced
 from .generators import from_generator
-from .iterator import Iterator, NumpyIterator, iterator_of
+from .iterator import Iterator, NumpyIterator, iterator_of, traced_iterator
 from .keeping import Keeping, path_text
+from .later import made_later
 from .loop import graph_for, probed_reduce, staged_reduce
 from .options import Options
 from .padding import padded_shapes_of, padding_values_of
@@ -34,6 +36,7 @@ from .structure import (
     spec_of,
     template_of,
     whole_number,
+    with_composites,
 )
 
 __all__ = ["Dataset"]
@@ -86,6 +89,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element."""
+        tensors = with_composites(tensors)
         need_values(*nesting.flatten(tensors))
         made: Dataset = _holdfast.data_from_tensors(tensors)
         made._template = template_of(tensors)
@@ -94,6 +98,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of tensors, side by side."""
+        tensors = with_composites(tensors)
         template = template_of(tensors)
         if holds_composites(template):
             return _made(slices(Dataset.from_tensors(tensors)))
@@ -119,6 +124,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         return _made(made)
 
     @staticmethod
+    @made_later("args")
     def range(*args: Any, **kwargs: Any) -> Dataset:
         """`range(stop)`, `range(start, stop)` or `range(start, stop, step)`, as scalars."""
         output_type = kwargs.pop("output_type", int64)
@@ -139,6 +145,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         return _made(_holdfast.data_range(start, stop, step, output_type))
 
     @staticmethod
+    @made_later("start", "step")
     def counter(
         start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
     ) -> Dataset:
@@ -272,6 +279,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 
     # -- order and number
 
+    @made_later("buffer_size", "seed")
     def shuffle(
         self,
         buffer_size: Any,
@@ -285,32 +293,37 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         anew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         return self._same(_holdfast.data_shuffle(self, size, own, anew))
 
+    @made_later("count")
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """`count` times; without end for None and -1."""
         times = -1 if count is None else whole_number(number(count), "`count`")
         return self._same(_holdfast.data_repeat(self, times))
 
+    @made_later("count")
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first elements; all of them for -1."""
         return self._same(_holdfast.data_take(self, whole_number(number(count), "`count`")))
 
+    @made_later("count")
     def skip(self, count: Any, name: str | None = None) -> Dataset:
         """All but the first elements; none for -1."""
         return self._same(_holdfast.data_skip(self, whole_number(number(count), "`count`")))
 
+    @made_later("num_shards", "index")
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Each `num_shards`-th element, from `index` on."""
-        shards, first = (
-            whole_number(number(num_shards), "`num_shards`"),
-            whole_number(number(index), "`index`"),
-        )
+        shards = whole_number(number(num_shards), "`num_shards`")
+        first = 0 if is_probing() else whole_number(number(index), "`index`")
         return self._same(_holdfast.data_shard(self, shards, first))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this one, then those of another."""
-        made = _holdfast.data_concatenate(self, dataset)
-        return self._like(made, joined_template(self._template, dataset._template))
+        made: Dataset = _holdfast.data_concatenate(self, dataset)
+        made._template = joined_template(self._template, dataset._template)
+        made._options = _merged([self, dataset])
+        return made
 
+    @made_later("start")
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element."""
         made = _holdfast.data_enumerate(self, whole_number(number(start), "`start`"))
@@ -319,6 +332,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 
     # -- batches
 
+    @made_later("batch_size")
     def batch(
         self,
         batch_size: Any,
@@ -328,11 +342,12 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         name: str | None = None,
     ) -> Dataset:
         """`batch_size` elements side by side."""
-        size = whole_number(number(batch_size), "`batch_size`")
+        size, whole = _batches(batch_size, drop_remainder)
         if holds_composites(self._template):
-            return _made(batched(self, size, bool(drop_remainder)))
-        return self._same(_holdfast.data_batch(self, size, bool(drop_remainder)))
+            return _made(batched(self, size, whole))
+        return self._same(_holdfast.data_batch(self, size, whole))
 
+    @made_later("batch_size")
     def ragged_batch(
         self,
         batch_size: Any,
@@ -341,14 +356,16 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         name: str | None = None,
     ) -> Dataset:
         """The same for elements of different sizes: tensors whose sizes vary become ragged."""
-        size = whole_number(number(batch_size), "`batch_size`")
-        return _made(to_ragged(self, size, bool(drop_remainder), row_splits_dtype))
+        size, whole = _batches(batch_size, drop_remainder)
+        return _made(to_ragged(self, size, whole, row_splits_dtype))
 
+    @made_later("batch_size")
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
         """Sparse tensors of `batch_size` elements, each a tensor of `row_shape` at most."""
         size = whole_number(number(batch_size), "`batch_size`")
         return _made(to_sparse(self, size, row_shape))
 
+    @made_later("batch_size", "padded_shapes", "padding_values")
     def padded_batch(
         self,
         batch_size: Any,
@@ -359,10 +376,10 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     ) -> Dataset:
         """The same for elements of different sizes, padded to those of `padded_shapes`."""
         need_tensors(self, "padded_batch")
-        size = whole_number(number(batch_size), "`batch_size`")
+        size, whole = _batches(batch_size, drop_remainder)
         shapes = padded_shapes_of(self.element_spec, padded_shapes)
         values = padding_values_of(self.element_spec, padding_values)
-        made = _holdfast.data_padded_batch(self, size, shapes, values, bool(drop_remainder))
+        made = _holdfast.data_padded_batch(self, size, shapes, values, whole)
         return self._same(made)
 
     def unbatch(self, name: str | None = None) -> Dataset:
@@ -380,6 +397,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
             return self._same(_holdfast.data_kept_in(self, path, False))
         return self._same(_holdfast.data_cache(self))
 
+    @made_later("buffer_size")
     def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
         """A thread of its own makes elements ahead of time."""
         size = (
@@ -448,11 +466,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 
     def __iter__(self) -> Iterator:
         if _holdfast.is_tracing():
-            unsupported(
-                "this way of going through a dataset is not supported while a function is traced",
-                "elements would become constants of the graph, one after the other",
-                fix="write a `for` statement in the function: it becomes a loop of the graph",
-            )
+            return cast(Iterator, traced_iterator(self))  # it has what graphs know of one
         return iterator_of(self)
 
     def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
@@ -473,6 +487,12 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         return f"<Dataset {_holdfast.data_stages(self)} element_spec={self.element_spec!r}>"
 
 
+def _batches(size: Any, drop_remainder: Any) -> tuple[int, bool]:
+    """How large batches are, and whether all are: no spec tells that of a tensor's value."""
+    unknown = is_probing() and is_symbol(size)
+    return whole_number(number(size), "`batch_size`"), bool(drop_remainder) and not unknown
+
+
 def _made(dataset: Any) -> Dataset:
     found: Dataset = dataset
     return found
@@ -486,6 +506,7 @@ def _zipped(datasets: Any) -> Dataset:
         made: Dataset = _holdfast.data_zip(parts, keys)
         inner = {key: part._template for key, part in zip(keys, parts, strict=True)}
         made._template = (dict, inner) if any(t is not None for t in inner.values()) else None
+        made._options = _merged(parts)
         return made
     if not isinstance(datasets, tuple):
         fail(
@@ -501,7 +522,14 @@ def _zipped(datasets: Any) -> Dataset:
         made._template = type(datasets), inside
     else:
         made._template = (tuple, inside) if any(t is not None for t in inside) else None
+    made._options = _merged(parts)
     return made
+
+
+def _merged(datasets: list[Dataset]) -> Options | None:
+    """What was asked for of any of several datasets; of the last one where they differ."""
+    given = [each._options for each in datasets if each._options is not None]
+    return functools.reduce(Options.merge, given) if given else None
 
 
 _holdfast.set_class("Dataset", Dataset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -252,6 +253,9 @@ def _applied(name: str) -> Callable[..., Transformation]:
 
         return apply
 
+    method = inspect.signature(getattr(Dataset, name))
+    taken = [p for p in method.parameters.values() if p.name not in ("self", "name")]
+    transformation.__signature__ = method.replace(parameters=taken)  # type: ignore[attr-defined]
     transformation.__name__ = transformation.__qualname__ = name
     transformation.__doc__ = f"`Dataset.{name}`, for `Dataset.apply`."
     return transformation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, ClassVar
 
 from .. import _holdfast
@@ -129,9 +130,8 @@ def names_of(given: Any, function: str) -> Dataset | None:
             fix="give a name, a list of names or a dataset of names",
         )
     if names.shape.rank != 1:
-        names = _holdfast.convert(
-            names.numpy().reshape(-1) if names.shape.rank else [names.numpy()]
-        )
+        tf: Any = sys.modules["holdfast"]
+        names = tf.reshape(names, [-1])
     return Dataset.from_tensor_slices(names)
 
 

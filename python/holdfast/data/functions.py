@@ -14,7 +14,15 @@ from .._tracing.slots import Slot
 from ..errors import fail, need_callable
 from .probing import NeedsValues, is_probing, on_symbols, tracing_stage
 from .spec import DatasetSpec
-from .structure import arguments, holds_datasets, map_leaves, packed, spec_of
+from .structure import (
+    arguments,
+    holds_datasets,
+    holds_values,
+    map_leaves,
+    packed,
+    spec_of,
+    with_composites,
+)
 
 __all__ = ["Traced", "probed", "stage_function", "traced", "traced_for"]
 
@@ -57,7 +65,7 @@ def traced_for(
     except NeedsValues:
         return _called(function, args, stage, template)
     types = trace.concrete.output_types()
-    gives = map_leaves(lambda leaf: _spec(leaf, types, stage), trace.result)
+    gives = map_leaves(lambda leaf: _spec(leaf, types, stage), _tuple_of(trace.result))
     return Traced(trace.concrete, trace.captured, gives)
 
 
@@ -68,7 +76,7 @@ def _called(
     gives = probed(function, args, stage)
 
     def with_values(element: Any) -> Any:
-        return function(*arguments(packed(template, element)))
+        return _element_of(function(*arguments(packed(template, element))))
 
     return Traced(with_values, [], gives)
 
@@ -82,6 +90,7 @@ def stage_function(function: Callable[..., Any], name: str | None = None) -> Fun
     """A function of a stage's own: programs may well make their pipelines anew for each epoch."""
     made = Function(function, name)
     made._made = None
+    made._inside = True  # its trace may capture tensors of the graph that it is made in
     return made
 
 
@@ -90,7 +99,7 @@ def probed(function: Callable[..., Any], args: tuple[Any, ...], stage: str) -> A
     code = function.python_function if isinstance(function, Function) else function
 
     def specs(symbols: Any) -> Any:
-        given = converter().convert(code)(*symbols)
+        given = _element_of(converter().convert(code)(*symbols))
         return map_leaves(_spec_of_value, given)
 
     return on_symbols(specs, args, stage)
@@ -105,10 +114,26 @@ def _spec_of_value(value: Any) -> Any:
     return TensorSpec(tensor.shape, tensor.dtype)
 
 
+def _tuple_of(result: Any) -> Any:
+    """What a function gave: a list of tensors is a tuple, as TensorFlow has it.
+
+    Lists inside of it stand for tensors.
+    """
+    return tuple(result) if type(result) is list else result
+
+
+def _element_of(result: Any) -> Any:
+    """The same, with values of sparse and ragged tensors made such."""
+    return with_composites(_tuple_of(result))
+
+
 def _needs_tensors(result: Any) -> bool:
     """Whether something in a result is no tensor yet: a list, which stands for one."""
+    if holds_values(result):
+        return True
     found = []
-    map_leaves(lambda leaf: found.append(not isinstance(leaf, (Slot, Composite))), result)
+    whole = _tuple_of(result)
+    map_leaves(lambda leaf: found.append(not isinstance(leaf, (Slot, Composite))), whole)
     return any(found)
 
 
@@ -118,7 +143,7 @@ def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     code = converter().convert(plain)
 
     def of_tensors(*args: Any) -> Any:
-        return map_leaves(_as_tensor, code(*args))
+        return map_leaves(_as_tensor, _element_of(code(*args)))
 
     return of_tensors
 

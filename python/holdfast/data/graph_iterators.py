@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .. import _holdfast
+from .._composites.ragged.spec import RaggedTensorSpec
+from .._composites.sparse.spec import SparseTensorSpec
+from .._flow.optional import OptionalSpec
 from .._graphs.operation import named
 from .._tensors.dtypes import string
-from .._tensors.shape import TensorSpec
+from .._tensors.shape import TensorSpec, TypeSpec
 from ..errors import fail, unsupported
+from .experimental import map_and_batch
 from .generators import paired_spec
 from .iterator import TracedIterator, iterator_of, kind_of
 from .spec import DatasetSpec
@@ -76,10 +80,6 @@ class GraphIterator(TracedIterator):
                 "an iterator begins with datasets of its own structure, dtypes and shapes",
             )
         return named(name, lambda: _holdfast.data_initialize(self._position, dataset)).op
-
-    def get_next(self, name: str | None = None) -> Any:
-        """The next element of each run; OutOfRangeError at the end."""
-        return named(name, self.__next__)
 
     def string_handle(self, name: str | None = None) -> Any:
         """A text by which `from_string_handle` finds it."""
@@ -182,5 +182,14 @@ NAMES: dict[str, Any] = {
         "get_output_types": _types,
         "get_output_shapes": _shapes,
         "get_output_classes": _classes,
+        "experimental.DatasetStructure": DatasetSpec,
+        "experimental.OptionalStructure": OptionalSpec,
+        "experimental.Structure": TypeSpec,
+        "experimental.TensorStructure": lambda dtype, shape: TensorSpec(shape, dtype),
+        "experimental.SparseTensorStructure": lambda dtype, shape: SparseTensorSpec(shape, dtype),
+        "experimental.RaggedTensorStructure": lambda dtype, shape, ragged_rank: RaggedTensorSpec(
+            shape, dtype, ragged_rank
+        ),
+        "experimental.map_and_batch_with_legacy_function": map_and_batch,
     }.items()
 }

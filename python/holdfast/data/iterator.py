@@ -5,14 +5,28 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
+
 from .. import _holdfast
 from .._flow.optional import Optional
+from .._graphs.operation import named
 from .._tensors.composite import Composite
-from ..errors import fail
+from ..errors import fail, unsupported
 from .loop import graph_for, loop_from
-from .structure import map_leaves, packed, spec_of
+from .structure import holds_datasets, map_leaves, packed, spec_of
 
-__all__ = ["Iterator", "NumpyIterator", "TracedIterator", "iterator_of", "kind_of"]
+__all__ = [
+    "Iterator",
+    "NumpyIterator",
+    "TracedIterator",
+    "iterator_of",
+    "kind_of",
+    "traced_iterator",
+]
+
+# How often an iterator is asked for its next element while a function is traced: each is an op of
+# the graph, and a loop of Python's would write them down without end.
+_MOST_ASKED = 1000
 
 
 class Iterator(_holdfast.DatasetIteratorBase):
@@ -108,11 +122,22 @@ def kind_of(dataset: Any) -> _Kind:
     return found
 
 
+def traced_iterator(dataset: Any) -> TracedIterator:
+    """An iterator that each call of the function begins anew."""
+    if _holdfast.current_graph() is not None:
+        unsupported(
+            "`iter` of a dataset is not supported in a graph that a session runs",
+            "each run of an op takes the next element, whatever Python does around it",
+            fix="use `tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()`",
+        )
+    return TracedIterator(kind_of(dataset), _holdfast.data_begin_loop(dataset))
+
+
 class TracedIterator:
     """An iterator that is an argument of the function that is traced."""
 
     def __init__(self, kind: _Kind, position: Any) -> None:
-        self._kind, self._position = kind, position
+        self._kind, self._position, self._asked = kind, position, 0
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any]]:
         return (self._kind,), (self._position,)
@@ -131,10 +156,19 @@ class TracedIterator:
         return self
 
     def __next__(self) -> Any:
-        given = _holdfast.data_next_at(self._position, self._kind.promised)
-        return packed(self._kind.template, given)
+        self._asked += 1
+        if self._asked > _MOST_ASKED:
+            unsupported(
+                "this way of going through a dataset is not supported while a function is traced",
+                "elements would become ops of the graph, one after the other, without end",
+                fix="write a `for` statement in the function: it becomes a loop of the graph",
+            )
+        return self.get_next()
 
-    get_next = __next__
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element of each run; OutOfRangeError at the end."""
+        given = named(name, lambda: _holdfast.data_next_at(self._position, self._kind.promised))
+        return packed(self._kind.template, given)
 
     def get_next_as_optional(self) -> Optional:
         """The next element, or none at the end; its value is taken at most once."""
@@ -160,9 +194,22 @@ class _PackedIterator(Iterator):
 
 
 class NumpyIterator:
-    """Elements with NumPy's arrays in place of tensors."""
+    """Elements with NumPy's arrays in place of tensors. They are for reading."""
 
     def __init__(self, dataset: Any) -> None:
+        if _holdfast.is_tracing():
+            unsupported(
+                "`as_numpy_iterator` is not supported while a function is traced",
+                "arrays have values, and tensors of a graph have none yet",
+                fix="write a `for` statement over the dataset itself",
+            )
+        if holds_datasets(dataset.element_spec):
+            fail(
+                "E1104",
+                f"`as_numpy_iterator` got elements that are datasets: {dataset.element_spec!r}",
+                "a dataset is no array",
+                fix="make tensors of them with `flat_map`, or iterate over the dataset itself",
+            )
         self._iterator = iterator_of(dataset)
 
     def __iter__(self) -> NumpyIterator:
@@ -171,10 +218,26 @@ class NumpyIterator:
     def __next__(self) -> Any:
         return map_leaves(_as_numpy, next(self._iterator))
 
+    next = __next__
+
+    def save(self) -> bytes:
+        """Where it stands."""
+        return self._iterator.save()
+
+    def restore(self, state: bytes) -> None:
+        """Goes on from a position that was saved."""
+        self._iterator.restore(state)
+
+    _checkpoint_position = save
+    _checkpoint_go_to = restore
+
 
 def _as_numpy(tensor: Any) -> Any:
     # A ragged one becomes an array of rows, a sparse one a dense array.
-    return tensor._numpy() if isinstance(tensor, Composite) else tensor.numpy()
+    found = tensor._numpy() if isinstance(tensor, Composite) else tensor.numpy()
+    if isinstance(found, np.ndarray):
+        found.flags.writeable = False  # the memory may be the tensor's own, or the source's
+    return found
 
 
 def iterator_of(dataset: Any) -> Iterator:

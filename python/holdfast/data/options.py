@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..errors import fail
+from ..errors import fail, unsupported
 
 __all__ = [
     "AutoShardPolicy",
@@ -159,6 +159,14 @@ class Options(_Settings):
     threading: ThreadingOptions
     autotune: AutotuneOptions
     deterministic: bool | None
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "experimental_service":
+            unsupported(
+                "`experimental_service` of `Options` is not supported",
+                "there is no service that makes elements in other processes",
+            )
+        raise AttributeError(f"'Options' object has no attribute {name!r}")
 
     def merge(self, options: Options) -> Options:
         """These, with what the others say in place of them."""

@@ -6,7 +6,9 @@ from typing import Any
 
 from .. import _holdfast
 from .._tensors.shape import as_shape
+from .._tensors.symbols import is_symbol
 from ..errors import fail
+from .probing import is_probing, need_values
 from .structure import flat_leaves
 
 __all__ = ["padded_shapes_of", "padding_values_of"]
@@ -58,6 +60,10 @@ def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
 
 def _sizes(shape: Any) -> Any:
     if isinstance(shape, _holdfast.Tensor):
+        if is_probing() and is_symbol(shape):  # how large it is, no spec tells
+            rank = shape.shape[0] if shape.shape.rank == 1 else None
+            return None if rank is None else [-1] * rank
+        need_values(shape)
         shape = shape.numpy().tolist()
     if isinstance(shape, (list, tuple)):
         shape = [None if each == -1 else each for each in shape]

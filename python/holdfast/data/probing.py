@@ -16,6 +16,7 @@ from .structure import map_leaves, spec_of
 
 __all__ = [
     "NeedsValues",
+    "in_stage",
     "is_probing",
     "made_spec",
     "need_values",
@@ -48,9 +49,14 @@ def tracing_stage() -> Iterator[None]:
         _here.stage = around
 
 
+def in_stage() -> bool:
+    """Whether the function of a stage is traced."""
+    return bool(getattr(_here, "stage", False))
+
+
 def need_values(*values: Any) -> None:
     """Stops the trace of a stage's function where a dataset is made of tensors of its graph."""
-    if getattr(_here, "stage", False) and not is_probing() and any(map(is_symbol, values)):
+    if in_stage() and not is_probing() and any(map(is_symbol, values)):
         raise NeedsValues
 
 

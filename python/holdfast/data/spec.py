@@ -30,6 +30,27 @@ class _OfElements:
             self._element_spec, spec_or_value.element_spec
         )
 
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether all that this specifies is what `other` specifies too."""
+        return type(other) is type(self) and _is_part(self._element_spec, other._element_spec)
+
+    def most_specific_common_supertype(self, others: Any) -> Any:
+        """The spec of what this and all of `others` specify; None where there is none."""
+        found = self._element_spec
+        for other in others:
+            joined = _joined(found, other._element_spec) if type(other) is type(self) else None
+            if joined is None:
+                return None
+            found = joined
+        return type(self)(found)
+
+    def most_specific_compatible_type(self, other: Any) -> Any:
+        """The same of two."""
+        found = self.most_specific_common_supertype([other])
+        if found is None:
+            fail("E1104", f"{self!r} and {other!r} have nothing in common")
+        return found
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -98,3 +119,30 @@ def _fits(a: Any, b: Any) -> bool:
     if isinstance(a, (TensorSpec, _OfElements)):
         return a.is_compatible_with(b)
     return bool(a == b)
+
+
+def _is_part(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return (
+            type(a) is type(b)
+            and len(a) == len(b)
+            and all(_is_part(x, y) for x, y in zip(a, b, strict=True))
+        )
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(_is_part(a[k], b[k]) for k in a)
+    return bool(a.is_subtype_of(b) if hasattr(a, "is_subtype_of") else a == b)
+
+
+def _joined(a: Any, b: Any) -> Any:
+    """What covers both structures; None where nothing does."""
+    if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
+        items = [_joined(x, y) for x, y in zip(a, b, strict=True)]
+        if any(each is None for each in items):
+            return None
+        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        entries = {key: _joined(a[key], b[key]) for key in a}
+        return None if any(each is None for each in entries.values()) else entries
+    if type(a) is type(b) and hasattr(a, "most_specific_common_supertype"):
+        return a.most_specific_common_supertype([b])
+    return a if a == b else None

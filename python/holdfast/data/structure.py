@@ -9,6 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._composites.ragged.tensor import RaggedTensor
+from .._composites.ragged.value import RaggedTensorValue
+from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
 from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.shape import TensorSpec
 from ..errors import fail
@@ -22,12 +25,14 @@ __all__ = [
     "flat_leaves",
     "holds_composites",
     "holds_datasets",
+    "holds_values",
     "joined_template",
     "map_leaves",
     "packed",
     "spec_of",
     "template_of",
     "whole_number",
+    "with_composites",
 ]
 
 AUTOTUNE = -1
@@ -37,6 +42,31 @@ UNKNOWN_CARDINALITY = -2
 
 def _is_named(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def with_composites(value: Any) -> Any:
+    """The structure with sparse and ragged tensors in place of their values in NumPy's arrays."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        splits = value.nested_row_splits
+        return RaggedTensor.from_nested_row_splits(value.flat_values, splits)
+    if _is_named(value):
+        return type(value)(*map(with_composites, value))
+    if isinstance(value, tuple):
+        return tuple(map(with_composites, value))
+    if isinstance(value, dict):
+        return {key: with_composites(item) for key, item in value.items()}
+    return value
+
+
+def holds_values(value: Any) -> bool:
+    """Whether there is a value of a sparse or ragged tensor in a structure."""
+    if isinstance(value, (SparseTensorValue, RaggedTensorValue)):
+        return True
+    if isinstance(value, (tuple, list)):
+        return any(map(holds_values, value))
+    return isinstance(value, dict) and any(map(holds_values, value.values()))
 
 
 def template_of(value: Any) -> Any:

@@ -1,0 +1,219 @@
+"""Datasets that are made of tensors of a graph: arguments of a function, placeholders, constants."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+Dataset = tf.data.Dataset
+v1 = tf.compat.v1
+
+
+def int64(*values):
+    return tf.constant(values if len(values) != 1 else values[0], tf.int64)
+
+
+# -- inside of a function that is traced
+
+
+def total(make):
+    """A function that sums what a dataset of its argument gives, in a loop of the graph."""
+
+    @tf.function
+    def run(x):
+        out = tf.constant(0, tf.int64)
+        for element in make(x):
+            out += tf.reduce_sum(element)
+        return out
+
+    return run
+
+
+# What is made of a vector of int64 and of its first number, and what it gives.
+MADE = {
+    "slices": (lambda x: Dataset.from_tensor_slices(x), lambda x: x),
+    "tensors": (lambda x: Dataset.from_tensors(x), lambda x: x),
+    "structure": (
+        lambda x: Dataset.from_tensor_slices({"a": x, "b": (x, x)}).map(
+            lambda e: e["a"] + e["b"][1]
+        ),
+        lambda x: 2 * x,
+    ),
+    "captured": (
+        lambda x: Dataset.range(3).map(lambda v: v * x[0]),
+        lambda x: np.arange(3) * x[0],
+    ),
+    "captured in parallel": (
+        lambda x: Dataset.range(30).map(lambda v: v * x[0], num_parallel_calls=2).prefetch(2),
+        lambda x: np.arange(30) * x[0],
+    ),
+    "captured by a filter": (
+        lambda x: Dataset.range(9).filter(lambda v: v < x[0]),
+        lambda x: np.arange(min(9, x[0])),
+    ),
+    "captured by scan": (
+        lambda x: Dataset.range(4).scan(x[0], lambda s, v: (s + v, s * x[1])),
+        lambda x: (x[0] + np.array([0, 0, 1, 3])) * x[1],
+    ),
+    "range": (lambda x: Dataset.range(x[0]), lambda x: np.arange(x[0])),
+    "range by steps": (lambda x: Dataset.range(1, x[0], x[1]), lambda x: np.arange(1, x[0], x[1])),
+    "take": (lambda x: Dataset.range(9).take(x[0]), lambda x: np.arange(9)[: x[0]]),
+    "skip": (lambda x: Dataset.range(9).skip(x[0]), lambda x: np.arange(9)[x[0] :]),
+    "repeat": (lambda x: Dataset.range(3).repeat(x[0]), lambda x: np.tile(np.arange(3), x[0])),
+    "shard": (lambda x: Dataset.range(9).shard(x[0], x[1]), lambda x: np.arange(9)[x[1] :: x[0]]),
+    "shuffle": (lambda x: Dataset.range(9).shuffle(x[0]), lambda x: np.arange(9)),
+    "batch": (
+        lambda x: Dataset.range(9).batch(x[0], drop_remainder=True),
+        lambda x: np.arange(9)[: 9 // x[0] * x[0]],
+    ),
+    "window": (
+        lambda x: Dataset.range(9).window(x[0]).flat_map(lambda w: w.batch(20)),
+        lambda x: np.arange(9),
+    ),
+    "padded": (
+        lambda x: Dataset.range(1, 4).map(lambda n: tf.fill([n], n)).padded_batch(x[0]),
+        lambda x: np.array([1, 2, 2, 3, 3, 3]),
+    ),
+    "prefetch": (lambda x: Dataset.from_tensor_slices(x).prefetch(x[0]), lambda x: x),
+    "stages of stages": (
+        lambda x: Dataset.from_tensor_slices(x).map(lambda v: v + x[0]).take(x[1]).repeat(2),
+        lambda x: np.tile((x + x[0])[: x[1]], 2),
+    ),
+    "flat_map": (
+        lambda x: Dataset.from_tensor_slices(x).flat_map(lambda v: Dataset.range(v)),
+        lambda x: np.concatenate([np.arange(v) for v in x]),
+    ),
+    "choices": (
+        lambda x: Dataset.choose_from_datasets(
+            [Dataset.from_tensor_slices(x), Dataset.range(3)], Dataset.range(2).repeat(3)
+        ),
+        lambda x: np.concatenate([x[:3], np.arange(min(3, len(x)))]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_dataset_of_arguments_has_the_values_of_each_call(name):
+    make, expected = MADE[name]
+    run = total(make)
+    for given in ([3, 2, 5], [4, 1, 7]):  # one trace, other values
+        found = np.array(given, np.int64)
+        assert int(run(int64(*given))) == expected(found).sum()
+    assert run.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_placeholder_is_fed_when_the_iterator_begins(name):
+    make, expected = MADE[name]
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.int64, [3])
+        iterator = v1.data.make_initializable_iterator(make(x))
+        element = iterator.get_next()
+        with v1.Session() as session:
+            for given in ([3, 2, 5], [4, 1, 7]):
+                session.run(iterator.initializer, {x: given})
+                found = 0
+                with pytest.raises(tf.errors.OutOfRangeError):
+                    while True:
+                        found += session.run(element).sum()
+                assert found == expected(np.array(given, np.int64)).sum()
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_constants_of_a_graph_are_known_to_an_iterator_of_one_shot(name):
+    make, expected = MADE[name]
+    with tf.Graph().as_default():
+        element = v1.data.make_one_shot_iterator(make(int64(3, 2, 5))).get_next()
+        with v1.Session() as session:
+            found = 0
+            with pytest.raises(tf.errors.OutOfRangeError):
+                while True:
+                    found += session.run(element).sum()
+            assert found == expected(np.array([3, 2, 5])).sum()
+
+
+def test_reduce_and_one_element():
+    @tf.function
+    def run(x):
+        whole = Dataset.from_tensor_slices(x).reduce(int64(0), lambda a, b: a + b)
+        return whole, Dataset.from_tensors(x * 2).get_single_element()
+
+    whole, one = run(int64(1, 2, 3))
+    assert int(whole) == 6
+    assert one.numpy().tolist() == [2, 4, 6]
+
+
+def test_next_of_iter_inside_of_a_function():
+    @tf.function
+    def run(x):
+        iterator = iter(Dataset.from_tensor_slices(x))
+        first = next(iterator)
+        return first, next(iterator), iterator.get_next()
+
+    assert [int(v) for v in run(int64(4, 5, 6))] == [4, 5, 6]
+    assert [int(v) for v in run(int64(7, 8, 9))] == [7, 8, 9]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        run(int64(1, 2))
+
+
+def test_python_that_goes_through_a_dataset_without_end_is_stopped():
+    @tf.function
+    def run():
+        return list(Dataset.range(3))
+
+    with pytest.raises(tf.errors.UnimplementedError, match="going through a dataset"):
+        run()
+
+
+def test_two_iterations_of_one_trace_do_not_share_values():
+    @tf.function
+    def run(x, y):
+        out = []
+        for source in (x, y):
+            part = tf.constant(0, tf.int64)
+            for a, b in Dataset.zip(Dataset.from_tensor_slices(x), Dataset.from_tensors(source)):
+                part += a * tf.reduce_sum(b)
+            out.append(part)
+        return out
+
+    found = run(int64(1, 2, 3), int64(10, 20))
+    assert [int(v) for v in found] == [6, 30]
+
+
+def test_a_loop_in_a_loop():
+    @tf.function
+    def run(x):
+        out = tf.constant(0, tf.int64)
+        for n in Dataset.from_tensor_slices(x):
+            for k in Dataset.range(n):
+                out += k
+        return out
+
+    assert int(run(int64(2, 4))) == 1 + 6
+
+
+def test_it_is_refused_where_its_graph_does_not_run():
+    made = []
+
+    @tf.function
+    def run(x):
+        made.append(Dataset.from_tensor_slices(x))
+        return x
+
+    run(int64(1, 2))
+    with pytest.raises(tf.errors.UnimplementedError, match="iterated outside"):
+        list(made[0])
+
+
+def test_names_of_files_may_be_fed(tmp_path):
+    for i in range(2):
+        (tmp_path / f"{i}.txt").write_text(f"a{i}\nb{i}\n")
+    with tf.Graph().as_default():
+        names = v1.placeholder(tf.string, [None])
+        iterator = v1.data.make_initializable_iterator(tf.data.TextLineDataset(names))
+        line = iterator.get_next()
+        with v1.Session() as session:
+            session.run(iterator.initializer, {names: [str(tmp_path / "1.txt")]})
+            assert [session.run(line) for _ in range(2)] == [b"a1", b"b1"]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(line)
