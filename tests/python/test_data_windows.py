@@ -219,3 +219,33 @@ def test_what_windows_are_refused_for():
 
     with pytest.raises(tf.errors.UnimplementedError, match="datasets"):
         loop()
+
+
+def test_functions_that_make_datasets_may_branch_on_elements():
+    def made(x):
+        if tf.equal(x, 0):
+            return tf.data.Dataset.from_tensors(x).repeat(3)
+        return tf.data.Dataset.range(x)
+
+    wanted = [0, 0, 0, 0, 0, 1, 0, 1, 2]
+    numbers = tf.data.Dataset.range(4)
+    assert [int(v) for v in numbers.flat_map(made)] == wanted
+    assert sorted(int(v) for v in numbers.interleave(made, 2, num_parallel_calls=2)) == sorted(
+        wanted
+    )
+    chosen = numbers.flat_map(
+        lambda x: tf.data.Dataset.range(x) if x > 1 else tf.data.Dataset.range(1)
+    )
+    assert [int(v) for v in chosen] == [0, 0, 0, 1, 0, 1, 2]
+
+
+def test_a_generator_may_have_elements_as_arguments():
+    def tens(n):
+        for i in range(n):
+            yield i * 10
+
+    spec = tf.TensorSpec((), tf.int64)
+    ds = tf.data.Dataset.range(4).flat_map(
+        lambda n: tf.data.Dataset.from_generator(tens, args=(n,), output_signature=spec)
+    )
+    assert [int(v) for v in ds] == [0, 0, 10, 0, 10, 20]

@@ -11,7 +11,7 @@ from .._flow.checks import Assert
 from .._messages.diagnostics import mark
 from .._messages.user_code import is_user_code
 from .._tensors import registry
-from .._tensors.symbols import is_symbol
+from .._tensors.symbols import is_symbol, only_types
 from .._tracing.journal import Journal
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
@@ -43,7 +43,7 @@ def truth(value: Any) -> Any:
 def if_(test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site) -> None:
     """The statement."""
     taken = decided(test)
-    if taken is True:
+    if taken is True or (taken is not False and only_types.on):
         body()
     elif taken is False:
         orelse()
@@ -150,7 +150,7 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
 def if_expression(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """`first if test else second`."""
     taken = decided(test)
-    if taken is True:
+    if taken is True or (taken is not False and only_types.on):
         return first()
     if taken is False:
         return second()

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from .. import _holdfast
 from .._messages.provenance import type_text
 
-__all__ = ["describe_symbol", "is_symbol"]
+__all__ = ["describe_symbol", "is_symbol", "only_types"]
+
+
+class _OnlyTypes(threading.local):
+    """Whether code runs on this thread to tell the types of what it gives, and nothing more.
+
+    Of an `if` on a symbol the first side tells as much as both.
+    """
+
+    on = False
+
+
+only_types = _OnlyTypes()
 
 
 def is_symbol(value: Any) -> bool:

@@ -7,6 +7,7 @@ import gzip
 import io
 import math
 import os
+import sys
 import zlib
 from typing import Any
 
@@ -102,7 +103,9 @@ def _records(
 
 def _files(pattern: Any) -> list[str]:
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    found = registry.function("io.matching_files")([os.fsdecode(each) for each in patterns])
+    tf: Any = sys.modules["holdfast"]
+    with tf.init_scope():  # columns are read from the files now
+        found = registry.function("io.matching_files")([os.fsdecode(each) for each in patterns])
     if not len(found):
         fail("E1304", "no file was found", f"the pattern is {pattern!r}")
     return [os.fsdecode(each) for each in found.numpy()]

@@ -11,6 +11,8 @@ from .._structures import nesting
 from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from .._tensors.symbols import is_symbol
+from .._tracing.converter import converter
+from .._tracing.function import Function
 from ..errors import fail, need_callable, unsupported
 from .choosing import Choosing
 from .collecting import Collecting
@@ -248,8 +250,8 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         need_callable(map_func, f"Dataset.{stage}")
         template = self._template
 
-        def make(element: Any) -> Dataset:
-            made = map_func(*arguments(packed(template, element)))
+        def make(element: Any, code: Callable[..., Any] = map_func) -> Dataset:
+            made = code(*arguments(packed(template, element)))
             if not isinstance(made, Dataset):
                 fail(
                     "E1104",
@@ -258,7 +260,9 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
                 )
             return made
 
-        gives, named = made_spec(make, self, stage)
+        plain = map_func.python_function if isinstance(map_func, Function) else map_func
+        staged = converter().convert(plain)
+        gives, named = made_spec(lambda element: make(element, staged), self, stage)
         made = _holdfast.data_interleave(self, make, cycle, block, gives, *parallel)
         return self._like(made, named)
 

@@ -11,6 +11,7 @@ from .._tensors.shape import TensorSpec
 from ..errors import fail, need_callable
 from .dataset import Dataset
 from .files import TFRecordDataset
+from .keeping import path_text
 from .structure import AUTOTUNE, whole_number
 
 __all__ = ["TFRecordWriter", "make_batched_features_dataset", "parse_example_dataset"]
@@ -93,7 +94,8 @@ class TFRecordWriter:
     """Writes a dataset of texts into a file of records."""
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
-        self._filename, self._compression = filename, compression_type
+        self._filename = path_text(filename, "`filename`")
+        self._compression = compression_type
 
     def write(self, dataset: Dataset) -> None:
         """Writes all elements of a dataset of scalar texts."""

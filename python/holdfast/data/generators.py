@@ -9,7 +9,9 @@ from .. import _holdfast
 from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorSpec, as_shape
+from .._tensors.symbols import is_symbol
 from ..errors import fail, need_callable
+from .probing import is_probing, need_values
 from .structure import holds_composites, map_leaves, template_of
 
 __all__ = ["from_generator", "paired_spec"]
@@ -25,6 +27,9 @@ def from_generator(
     """The dataset, and the named tuples of its elements."""
     need_callable(generator, "Dataset.from_generator")
     spec = _spec(output_types, output_shapes, output_signature)
+    if is_probing() and any(map(is_symbol, args or ())):
+        return _holdfast.data_promised(spec), template_of(spec)
+    need_values(*(args or ()))
     given = tuple(_holdfast.convert(each).numpy() for each in args or ())
 
     def begin() -> Any:

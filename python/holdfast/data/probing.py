@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._tensors.composite import CompositeSpec
-from .._tensors.symbols import is_symbol
+from .._tensors.symbols import is_symbol, only_types
 from .._tracing.journal import Journal
 from .spec import DatasetSpec
 from .structure import map_leaves, spec_of
@@ -88,12 +88,14 @@ def on_symbols(function: Callable[[Any], Any], specs: Any, stage: str) -> Any:
     journal = Journal()
     around = getattr(_here, "writer", None)
     _here.depth, _here.writer = getattr(_here, "depth", 0) + 1, writer
+    types_alone, only_types.on = only_types.on, True
     try:
         symbols = symbols_of(specs)
         with journal:
             return function(symbols)
     finally:
         _here.depth, _here.writer = _here.depth - 1, around
+        only_types.on = types_alone
         journal.undo()
         writer.exit()
         writer.close()
