@@ -52,17 +52,17 @@ std::atomic<int64_t>& worth() {
 
 #ifdef HOLDFAST_XBYAK
 
-Ref<Code> in_pages(const std::vector<uint8_t>& bytes) {
+Ref<Code> in_pages(const Emitted& e) {
   auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  size_t size = (bytes.size() + page - 1) / page * page;
+  size_t size = (e.size + page - 1) / page * page;
   void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return {};
-  std::memcpy(at, bytes.data(), bytes.size());
+  std::memcpy(at, e.bytes.get(), e.size);
   if (mprotect(at, size, PROT_READ | PROT_EXEC) != 0) {
     munmap(at, size);
     return {};
   }
-  return make_ref<Code>(at, size);
+  return make_ref<Code>(at, size, e.entry);
 }
 
 // The file in which `perf` looks for names of functions that no library has.
@@ -137,11 +137,11 @@ Ref<Code> code_for(const Body& body, bool streams) {
   // Never waited for: a process that was forked while another thread was here would wait for ever.
   if (std::unique_lock lock(mutex, std::try_to_lock); lock)
     if (Ref<Code> known = cache->find(hash, body, target)) return known;
-  std::vector<uint8_t> bytes = emit(body, target);
-  if (bytes.empty()) return {};
-  Ref<Code> code = in_pages(bytes);
+  Emitted emitted = emit(body, target);
+  if (emitted.size == 0) return {};
+  Ref<Code> code = in_pages(emitted);
   if (!code) return {};
-  if (settings().perf) tell_perf(*code, bytes.size(), hash);
+  if (settings().perf) tell_perf(*code, emitted.size - emitted.entry, hash);
   if (std::unique_lock lock(mutex, std::try_to_lock); lock) cache->keep(hash, {body, target, code});
   return code;
 }

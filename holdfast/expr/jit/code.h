@@ -11,15 +11,15 @@ class Code final : public RefCounted {
  public:
   /// See `emit` for what it is called with.
   using Entry = void (*)(char* const* at, int64_t n, int64_t rows);
-  Code(void* pages, size_t bytes) : pages_(pages), bytes_(bytes) {}
+  Code(void* pages, size_t bytes, size_t entry) : pages_(pages), bytes_(bytes), entry_(entry) {}
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
   ~Code() override;
-  Entry entry() const { return reinterpret_cast<Entry>(pages_); }
+  Entry entry() const { return reinterpret_cast<Entry>(static_cast<char*>(pages_) + entry_); }
 
  private:
   void* pages_;
-  size_t bytes_;
+  size_t bytes_, entry_;
 };
 
 /// The code of a body for this machine's best instruction set; equal bodies share it. `streams`:

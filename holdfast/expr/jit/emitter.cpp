@@ -15,8 +15,9 @@ using Xbyak::Reg64;
 
 constexpr size_t kRoom = 128 << 10;  // bytes of code at most
 constexpr size_t kMostNodes = 2000;
-constexpr int kSlot = 64;       // bytes of a place on the stack
-constexpr int kMoreSpills = 8;  // the last elements need a mask beside their values
+constexpr int kSlot = 64;          // bytes of a place on the stack
+constexpr int kMostSpills = 512;
+constexpr int kFrameLater = 1 << 30;  // stands for the size of the frame until it is known
 
 class Emitter final : VectorCode {
  public:
@@ -28,10 +29,13 @@ class Emitter final : VectorCode {
       if (is_array(i) && used < std::size(free)) pointers_[i] = free[used++].getIdx();
   }
 
+  /// Returns where the function begins.
   size_t function() {
     choose_chunks();
-    begin_anew();
     places();
+    pool();
+    align(kSlot);
+    size_t entry = getSize();
     enter();
     for (size_t i = 0; i < body_.operands.size(); ++i)
       if (body_.operands[i].single && !body_.operands[i].per_row) splat(static_cast<int>(i));
@@ -48,9 +52,11 @@ class Emitter final : VectorCode {
     jnz(row, T_NEAR);
     L(done);
     leave();
-    pool();
-    return getSize();
+    int frame = (spilled_ + spills_ * kSlot + kSlot - 1) / kSlot * kSlot;
+    rewrite(frame_at_, static_cast<uint64_t>(frame), 4);
+    return entry;
   }
+  using VectorCode::getSize;
 
  private:
   size_t arrays() const { return pointers_.size(); }
@@ -66,14 +72,8 @@ class Emitter final : VectorCode {
   // As many vectors side by side as registers allow: their chains of operations overlap. What is
   // left holds the constants that are read most.
   void choose_chunks() {
-    for (chunks_ = 4;; chunks_ /= 2) {
-      begin_anew();
-      places();
-      body(chunks_, false);
-      if (spills_ == 0 || chunks_ == 1) break;
-    }
-    most_spills_ = spills_ + kMoreSpills;
-    int left = spills_ ? 0 : registers() - most_ - 1;  // the rest needs one for its mask
+    for (chunks_ = 4; chunks_ > 1 && uses_.most(body_, chunks_) > registers();) chunks_ /= 2;
+    int left = registers() - uses_.most(body_, chunks_) - 1;  // the rest needs one for its mask
     std::vector<int> reads = reads_of(body_), order(reads.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -179,13 +179,11 @@ class Emitter final : VectorCode {
     pop(rdx);
   }
 
-  // -- the frame: singles, spilled values, masks, pointers, bytes of the last elements
+  // -- the frame: singles, masks, bytes of the last elements, pointers, spilled values
   void places() {
     int at = 0;
     singles_ = at;
     at += static_cast<int>(body_.operands.size()) * kSlot;
-    spilled_ = at;
-    at += most_spills_ * kSlot;
     masks_ = at;
     at += 2 * kSlot;
     narrow_ = at;
@@ -193,7 +191,8 @@ class Emitter final : VectorCode {
     pointer_slots_ = at;
     at += static_cast<int>(arrays()) * 8;
     saved_ = at;
-    frame_ = (at + 8 + kSlot - 1) / kSlot * kSlot;
+    at += 8;
+    spilled_ = (at + kSlot - 1) / kSlot * kSlot;  // last: how many there are is known at the end
   }
   int pointer_at(size_t i) const { return pointer_slots_ + static_cast<int>(i) * 8; }
   int narrow_at(size_t i) const { return narrow_ + static_cast<int>(i) * kSlot; }
@@ -201,7 +200,8 @@ class Emitter final : VectorCode {
   void enter() {
     for (int r : kept_) push(Reg64(r));
     mov(rcx, rsp);
-    sub(rsp, frame_);
+    sub(rsp, kFrameLater);
+    frame_at_ = getSize() - 4;
     and_(rsp, -kSlot);
     mov(ptr[rsp + saved_], rcx);
     for (size_t i = 0; i < arrays(); ++i) {
@@ -245,7 +245,7 @@ class Emitter final : VectorCode {
   }
   Address narrow_tail(size_t i) override { return ptr[rsp + narrow_at(i)]; }
   Address spill_slot(int s) override {
-    if (most_spills_ && s >= most_spills_) throw Xbyak::Error(Xbyak::ERR_CODE_IS_TOO_BIG);
+    if (s >= kMostSpills) throw Xbyak::Error(Xbyak::ERR_CODE_IS_TOO_BIG);
     return ptr[rsp + spilled_ + s * kSlot];
   }
   Address single_slot(int o) override { return ptr[rsp + singles_ + o * kSlot]; }
@@ -258,23 +258,25 @@ class Emitter final : VectorCode {
   static constexpr int kept_[] = {Xbyak::Operand::RBX, Xbyak::Operand::RBP, Xbyak::Operand::R12,
                                   Xbyak::Operand::R13, Xbyak::Operand::R14, Xbyak::Operand::R15};
   std::vector<int> pointers_;  // the general register of an array; -1: on the stack
-  int chunks_ = 1, most_spills_ = 0;
+  int chunks_ = 1;
   int singles_ = 0, spilled_ = 0, masks_ = 0, narrow_ = 0, pointer_slots_ = 0, saved_ = 0;
-  int frame_ = 0;
+  size_t frame_at_ = 0;
   Label lanes_of_;
 };
 
 }  // namespace
 
-std::vector<uint8_t> emit(const Body& body, const Target& target) {
+Emitted emit(const Body& body, const Target& target) {
   if (body.nodes.size() > kMostNodes) return {};
-  std::vector<uint8_t> room(kRoom);
+  Emitted out{.bytes = std::make_unique_for_overwrite<uint8_t[]>(kRoom)};
   try {
-    room.resize(Emitter(body, target, room.data()).function());
+    Emitter e(body, target, out.bytes.get());
+    out.entry = e.function();
+    out.size = e.getSize();
   } catch (const Xbyak::Error&) {
     return {};
   }
-  return room;
+  return out;
 }
 
 }  // namespace holdfast::jit

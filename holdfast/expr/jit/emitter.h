@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "holdfast/expr/jit/body.h"
 
@@ -14,10 +14,16 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
+/// A function among its constants; runs wherever it is copied to, on a boundary of 64 bytes.
+struct Emitted {
+  std::unique_ptr<uint8_t[]> bytes;
+  size_t size = 0;   // 0: the body is too long for it
+  size_t entry = 0;  // where the function begins
+};
+
 /// The code of a function `void f(char* const* at, int64_t n, int64_t rows)`: `at` are the arrays
 /// and singles in the order of the body's operands, then those that stores write; each row has `n`
-/// elements, and a single of its own where an operand says so. Runs wherever it is copied to, on a
-/// boundary of 64 bytes. Empty where the body is too long for it.
-std::vector<uint8_t> emit(const Body&, const Target&);
+/// elements, and a single of its own where an operand says so.
+Emitted emit(const Body&, const Target&);
 
 }  // namespace holdfast::jit

@@ -1,57 +1,96 @@
 #include "holdfast/expr/jit/registers.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace holdfast::jit {
+namespace {
 
-Registers::Registers(const Body& b, int count, int chunks, Spill spill)
-    : body_(b),
-      chunks_(chunks),
-      spill_(std::move(spill)),
-      held_(b.nodes.size()),
-      last_(b.nodes.size(), -1),
-      registers_(b.nodes.size() * static_cast<size_t>(chunks), -1),
-      slots_(registers_.size(), -1),
-      uses_(b.nodes.size()),
-      owners_(static_cast<size_t>(count)),
-      locked_(static_cast<size_t>(count), false),
-      borrowed_(static_cast<size_t>(count), false) {
+template <class F>
+void each_read(const Body& b, const Uses& uses, F f) {
   for (size_t i = 0; i < b.nodes.size(); ++i) {
     const Node& n = b.nodes[i];
-    held_[i] = n.op == Op::kBits ? held(n.a) : static_cast<int>(i);
     if (n.op == Op::kBits) continue;
     for (int o : {n.a, n.b, n.c, n.d})
-      if (o >= 0) uses_[static_cast<size_t>(held(o))].push_back(static_cast<int>(i));
+      if (o >= 0) f(static_cast<size_t>(uses.held(o)), static_cast<int>(i));
   }
   // A store follows the node it writes.
-  for (const Store& s : b.stores) uses_[static_cast<size_t>(held(s.node))].push_back(s.node);
-  for (size_t i = 0; i < uses_.size(); ++i) {
-    std::sort(uses_[i].begin(), uses_[i].end());
-    if (!uses_[i].empty()) last_[i] = uses_[i].back();
+  for (const Store& s : b.stores) f(static_cast<size_t>(uses.held(s.node)), s.node);
+}
+
+// Registers that an instruction takes beside its operands and its result.
+int borrowed_by(const Node& n) {
+  switch (n.op) {
+    case Op::kCompare:
+    case Op::kChoose:
+    case Op::kSelect: return 3;
+    case Op::kConvert: return 2;
+    default: return 1;
   }
 }
 
-int Registers::next_use(int node) const {
-  const auto& uses = uses_[static_cast<size_t>(node)];
-  auto next = std::lower_bound(uses.begin(), uses.end(), now_);
-  return next == uses.end() ? static_cast<int>(body_.nodes.size()) : *next;
+}  // namespace
+
+Uses::Uses(const Body& b)
+    : held_(b.nodes.size()), last_(b.nodes.size(), -1), first_(b.nodes.size() + 1, 0) {
+  for (size_t i = 0; i < b.nodes.size(); ++i)
+    held_[i] = b.nodes[i].op == Op::kBits ? held(b.nodes[i].a) : static_cast<int>(i);
+  each_read(b, *this, [&](size_t value, int reader) {
+    ++first_[value + 1];
+    last_[value] = std::max(last_[value], reader);
+  });
+  for (size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  nodes_.resize(static_cast<size_t>(first_.back()));
+  std::vector<int> filled(first_);
+  each_read(b, *this, [&](size_t value, int reader) {
+    nodes_[static_cast<size_t>(filled[value]++)] = reader;
+  });
 }
 
-void Registers::occupied() {
-  int used = 0;
-  for (size_t r = 0; r < owners_.size(); ++r) used += owners_[r].node >= 0 || borrowed_[r];
-  most_ = std::max(most_, used);
+int Uses::next(int value, int node) const {
+  int out = static_cast<int>(held_.size());
+  for (int i = first_[static_cast<size_t>(value)]; i < first_[static_cast<size_t>(value) + 1]; ++i)
+    if (int reader = nodes_[static_cast<size_t>(i)]; reader >= node) out = std::min(out, reader);
+  return out;
 }
+
+int Uses::most(const Body& b, int chunks) const {
+  std::vector<int> dying(b.nodes.size() + 1, 0);
+  int live = 0, most = 0;
+  for (size_t i = 0; i < b.nodes.size(); ++i) {
+    const Node& n = b.nodes[i];
+    bool shared = n.op == Op::kNumber || n.op == Op::kSingle;
+    bool made = !shared && n.op != Op::kBits && last_[i] >= 0;
+    if (made) ++dying[static_cast<size_t>(last_[i])];
+    // A result may take the register of what is read last.
+    int before = live, after = live + made - dying[i];
+    most = std::max(most, chunks * std::max(before, after) + (before >= after ? 0 : 1) +
+                              (shared || n.op == Op::kBits ? 0 : borrowed_by(n)));
+    live = after;
+  }
+  return most;
+}
+
+Registers::Registers(const Body& b, const Uses& uses, int count, int chunks, Spill spill)
+    : body_(b),
+      uses_(uses),
+      chunks_(chunks),
+      spill_(std::move(spill)),
+      registers_(b.nodes.size() * static_cast<size_t>(chunks), -1),
+      slots_(registers_.size(), -1),
+      free_(count >= 32 ? ~uint32_t{0} : bit(count) - 1) {}
 
 int Registers::free_register() {
-  for (size_t r = 0; r < owners_.size(); ++r)
-    if (owners_[r].node < 0 && !borrowed_[r]) return static_cast<int>(r);
-  int latest = -1;
-  for (size_t r = 0; r < owners_.size(); ++r) {
-    if (locked_[r] || borrowed_[r]) continue;
-    if (latest < 0 ||
-        next_use(owners_[r].node) > next_use(owners_[static_cast<size_t>(latest)].node))
-      latest = static_cast<int>(r);
+  if (free_) return std::countr_zero(free_);
+  int latest = -1, latest_use = -1;
+  for (int r = 0; r < static_cast<int>(owners_.size()); ++r) {
+    const Owner& o = owners_[static_cast<size_t>(r)];
+    if (o.node < 0 || (locked_ | borrowed_) & bit(r)) continue;
+    int use = uses_.next(o.node, now_);
+    if (use > latest_use) {
+      latest = r;
+      latest_use = use;
+    }
   }
   Owner& out = owners_[static_cast<size_t>(latest)];
   size_t place = at(out.node, out.chunk);
@@ -61,15 +100,16 @@ int Registers::free_register() {
   }
   registers_[place] = -1;
   out.node = -1;
+  free_ |= bit(latest);
   return latest;
 }
 
 int Registers::give(int node, int chunk) {
   int r = free_register();
+  free_ &= ~bit(r);
   owners_[static_cast<size_t>(r)] = {held(node), chunk};
   registers_[at(node, chunk)] = r;
   lock(r);
-  occupied();
   return r;
 }
 
@@ -82,23 +122,30 @@ void Registers::hand_over(int from, int to, int chunk) {
 
 int Registers::borrow() {
   int r = free_register();
-  borrowed_[static_cast<size_t>(r)] = true;
-  occupied();
+  free_ &= ~bit(r);
+  borrowed_ |= bit(r);
   return r;
 }
 
+void Registers::release(int value, int chunk) {
+  int& r = registers_[at(value, chunk)];
+  if (r < 0 || uses_.last(value) > now_) return;
+  owners_[static_cast<size_t>(r)].node = -1;
+  free_ |= bit(r);
+  r = -1;
+}
+
 void Registers::release_dead(int chunk) {
-  for (Owner& o : owners_) {
-    if (o.node < 0 || o.chunk != chunk || last_[static_cast<size_t>(o.node)] > now_) continue;
-    registers_[at(o.node, chunk)] = -1;
-    o.node = -1;
-  }
+  const Node& n = body_.nodes[static_cast<size_t>(now_)];
+  for (int o : {n.a, n.b, n.c, n.d, now_})
+    if (o >= 0) release(held(o), chunk);
 }
 
 void Registers::next(int node) {
   now_ = node;
-  std::fill(locked_.begin(), locked_.end(), false);
-  std::fill(borrowed_.begin(), borrowed_.end(), false);
+  locked_ = 0;
+  free_ |= borrowed_;
+  borrowed_ = 0;
 }
 
 }  // namespace holdfast::jit

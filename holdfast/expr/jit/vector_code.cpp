@@ -39,6 +39,7 @@ VectorCode::VectorCode(const Body& b, const Target& t, void* room, size_t bytes)
       target_(t),
       lanes_((t.avx512 ? 64 : 32) / b.widest()),
       pinned_(b.nodes.size(), -1),
+      uses_(b),
       places_(b.nodes.size(), -1) {
   for (size_t i = 0; i < b.nodes.size(); ++i)
     if (b.nodes[i].op == Op::kNumber) {
@@ -51,11 +52,6 @@ Xmm VectorCode::vec(int r, int bytes) const {
   if (bytes == 64) return Xbyak::Zmm(r);
   if (bytes == 32) return Xbyak::Ymm(r);
   return Xmm(r);
-}
-
-void VectorCode::begin_anew() {
-  reset();
-  pool_.clear();
 }
 
 void VectorCode::pool() {
@@ -75,7 +71,7 @@ void VectorCode::body(int chunks, bool tail) {
   for (int p : pinned_) pinned += p >= 0;
   tail_ = tail;
   registers_ = std::make_unique<Registers>(
-      body_, registers() - pinned, chunks,
+      body_, uses_, registers() - pinned, chunks,
       [this](int r, int slot, int node) { vmovups(spill_slot(slot), vec(r, at(node).lane)); });
   for (int i = 0; i < static_cast<int>(body_.nodes.size()); ++i)
     for (int u = 0; u < chunks; ++u) {
@@ -85,8 +81,7 @@ void VectorCode::body(int chunks, bool tail) {
         if (body_.stores[k].node == i) store(body_.stores[k], body_.operands.size() + k, u);
       registers_->release_dead(u);
     }
-  most_ = registers_->most();
-  spills_ = registers_->spills();
+  spills_ = std::max(spills_, registers_->spills());
 }
 
 // -- where values are
@@ -120,9 +115,9 @@ Xmm VectorCode::in_register(int node, int chunk, Lane lane) {
   return to;
 }
 
-std::unique_ptr<Xbyak::Operand> VectorCode::operand(int node, int chunk, Lane lane) {
-  if (in_memory(node, chunk)) return std::make_unique<Address>(memory(node, chunk));
-  return std::make_unique<Xmm>(in_register(node, chunk, lane));
+Place VectorCode::operand(int node, int chunk, Lane lane) {
+  if (in_memory(node, chunk)) return memory(node, chunk);
+  return in_register(node, chunk, lane);
 }
 
 Xmm VectorCode::result(int node, int chunk) {
@@ -210,19 +205,19 @@ void VectorCode::multiply_add(int i, int chunk) {
   bool read_twice =
       registers_->held(c) == registers_->held(a) || registers_->held(c) == registers_->held(b);
   if (dies(c) && !read_twice) {
-    Xmm to = static_cast<const Xmm&>(*z);
+    Xmm to = z.reg();
     HF_FORM(231, to, x, *y)
     registers_->hand_over(c, i, chunk);
   } else if (dies(a) && !same && !read_twice) {
-    if (y->isMEM()) {
+    if (y.in_memory()) {
       Xmm add = in_register(c, chunk, n.lane);
       HF_FORM(132, x, add, *y)
     } else {
-      HF_FORM(213, x, static_cast<const Xmm&>(*y), *z)
+      HF_FORM(213, x, y.reg(), *z)
     }
     registers_->hand_over(a, i, chunk);
   } else if (dies(b) && !same && !read_twice) {
-    Xmm to = static_cast<const Xmm&>(*y);
+    Xmm to = y.reg();
     HF_FORM(213, to, x, *z)
     registers_->hand_over(b, i, chunk);
   } else {

@@ -4,6 +4,7 @@
 #include <xbyak/xbyak.h>
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "holdfast/expr/jit/emitter.h"
@@ -11,17 +12,31 @@
 
 namespace holdfast::jit {
 
+/// A register, or a place in memory.
+class Place {
+ public:
+  Place(const Xbyak::Xmm& v) : at_(v) {}
+  Place(const Xbyak::Address& a) : at_(a) {}
+  bool in_memory() const { return at_.index() == 1; }
+  const Xbyak::Xmm& reg() const { return std::get<0>(at_); }
+  const Xbyak::Operand& operator*() const {
+    if (const auto* v = std::get_if<0>(&at_)) return *v;
+    return std::get<1>(at_);
+  }
+
+ private:
+  std::variant<Xbyak::Xmm, Xbyak::Address> at_;
+};
+
 class VectorCode : public Xbyak::CodeGenerator {
  protected:
   VectorCode(const Body&, const Target&, void* room, size_t bytes);
 
-  /// Forgets all code.
-  void begin_anew();
   /// Emits the body for some vectors side by side; `tail`: for fewer elements than one has.
   void body(int chunks, bool tail);
   /// The element of a single in every lane of its register, or of its place on the stack.
   void splat(int operand);
-  /// The constants, behind the code, and the place of one.
+  /// The constants, in front of the code, and the place of one.
   void pool();
   Xbyak::Address constant(int node);
 
@@ -43,7 +58,8 @@ class VectorCode : public Xbyak::CodeGenerator {
   const Target target_;
   const int lanes_;            // elements of a vector
   std::vector<int> pinned_;    // the register of a constant or single, by node; -1: in memory
-  int most_ = 0, spills_ = 0;  // what the last body took
+  const Uses uses_;
+  int spills_ = 0;             // places on the stack that bodies took
   const Xbyak::Opmask tail_lanes_ = k2;
 
  private:
@@ -51,8 +67,7 @@ class VectorCode : public Xbyak::CodeGenerator {
   bool in_memory(int node, int chunk) const;
   Xbyak::Address memory(int node, int chunk);
   Xbyak::Xmm in_register(int node, int chunk, Lane);
-  /// Its register, or its place in memory.
-  std::unique_ptr<Xbyak::Operand> operand(int node, int chunk, Lane);
+  Place operand(int node, int chunk, Lane);
   Xbyak::Xmm result(int node, int chunk);
   Xbyak::Xmm borrow(Lane l) { return vec(registers_->borrow(), l); }
   Xbyak::Xmm low_half(const Xbyak::Xmm& v) const { return vec(v.getIdx(), v.getBit() / 16); }
