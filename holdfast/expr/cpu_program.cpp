@@ -8,6 +8,7 @@
 #include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/expr/cpu/select_table.h"
 #include "holdfast/expr/jit/code.h"
+#include "holdfast/expr/jit/rows.h"
 #include "holdfast/expr/jit/stretch.h"
 
 namespace holdfast {
@@ -90,8 +91,8 @@ class CpuProgram::Scheduler {
       piece.in = s.in();
       piece.out = s.out();
       piece.by_rows = s.by_rows();
-      piece.body = s.finished();
-      piece.code = jit::code_for(piece.body, false);
+      piece.function = jit::Function::of(s.finished());
+      piece.code = jit::code_for(piece.function, false);
       if (piece.code) continue;
       p_.refused_ = "a list of this length";
       p_.pieces_.clear();
@@ -171,7 +172,7 @@ class CpuProgram::Scheduler {
     bool open = !p_.actions_.empty() && p_.actions_.back().kind == Action::kCode &&
                 p_.actions_.back().per_row == per_row;
     if (open && stretches_.back().add(k, in)) return true;
-    jit::Stretch fresh(list_, per_row);
+    jit::Stretch fresh(list_, per_row ? jit::Stretch::Over::kRows : jit::Stretch::Over::kDomain);
     if (!fresh.add(k, in)) {
       std::string what = cat(k.op->name, " of ", name(list_.dtype(k.operands[0])));
       if (p_.refused_.find(what) == std::string::npos)
@@ -257,12 +258,46 @@ CpuProgram::CpuProgram(const Expr& e, By by)
                        .per_row = v.per_row,
                        .input = v.input,
                        .number = v.aside ? Tensor() : v.number});
+  if (by == By::kCode && row_ && emit_rows()) return;
   Scheduler s(e, *this, by == By::kCode);
   s.actions();
   if (s.pieces()) s.memory();
   if (pieces_.empty() || !row_ || keeps_rows(row_)) return;
   pieces_.clear();
   refused_ = "rows that leave the second cache";
+}
+
+bool CpuProgram::emit_rows() {
+  auto rows = jit::rows_of(list_);
+  Ref<jit::Code> code = rows ? jit::code_for(rows->function, false) : Ref<jit::Code>();
+  if (!code) return false;
+  for (int i : rows->values) {
+    Value& v = values_[static_cast<size_t>(i)];
+    v.by_code = v.number.defined() || std::find(stores_.begin(), stores_.end(), i) != stores_.end();
+    if (v.input >= 0 || v.by_code) continue;
+    v.slot = static_cast<int>(slots_.size());
+    slots_.push_back({size_of(v.dtype), v.per_row, !v.per_row});
+  }
+  whole_ = true;
+  if (!keeps_rows(row_)) {
+    whole_ = false;
+    slots_.clear();
+    for (Value& v : values_) v.slot = -1;
+    return false;
+  }
+  actions_.push_back({.kind = Action::kCode, .piece = 0});
+  Piece& piece = pieces_.emplace_back();
+  piece.in = std::move(rows->values);
+  piece.by_rows = true;
+  piece.function = std::move(rows->function);
+  piece.code = std::move(code);
+  apart_ = std::move(rows->apart);
+  return true;
+}
+
+bool CpuProgram::collides(std::span<const Tensor> in, std::span<const Tensor> out) const {
+  return std::any_of(apart_.begin(), apart_.end(),
+                     [&](const auto& p) { return out[p.first].raw() == in[p.second].raw(); });
 }
 
 CpuProgram::~CpuProgram() { Ref<const CpuProgram>::take(emitted_.load()); }

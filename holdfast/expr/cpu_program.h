@@ -61,13 +61,14 @@ class HOLDFAST_API CpuProgram final : public Program {
   /// Machine code of some instructions, and the values it reads and writes.
   struct Piece {
     std::vector<int> in, out;
-    bool by_rows = false;  // called for the rows of a block, else for all its elements
-    jit::Body body;        // for code that writes past the caches, which few runs need
+    bool by_rows = false;    // called for the rows of a block, else for all its elements
+    jit::Function function;  // for code that writes past the caches, which few runs need
     Ref<jit::Code> code;
   };
   struct Slot {
     int64_t cell;  // bytes of an element
     bool per_row;
+    bool one_row = false;  // holds a row, whichever is in hand
   };
   class Scheduler;
   struct Source;
@@ -75,13 +76,19 @@ class HOLDFAST_API CpuProgram final : public Program {
 
   /// The same by machine code; null where there is none, or not yet.
   const CpuProgram* emitted(int64_t elements) const;
+  /// Makes the whole list one function over rows. False: it has no such code.
+  bool emit_rows();
+  /// Whether outputs lie where its code would write before it has read what lies there.
+  bool collides(std::span<const Tensor> in, std::span<const Tensor> out) const;
 
   std::vector<Value> values_;  // those of the list; behind them, what is written out along rows
   std::vector<Action> actions_;
   std::vector<int> stores_;
   std::vector<Slot> slots_;
   std::vector<Piece> pieces_;
-  const Expr& list_;  // it keeps the program
+  bool whole_ = false;                            // one piece computes all of a row
+  std::vector<std::pair<size_t, size_t>> apart_;  // outputs and inputs that may not share memory
+  const Expr& list_;                              // it keeps the program
   int64_t row_ = 0;
   size_t code_ = 0;      // how many instructions the list has
   std::string refused_;  // those of them that no code is emitted for

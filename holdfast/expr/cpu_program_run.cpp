@@ -18,6 +18,8 @@ constexpr int64_t kComfortable =
 constexpr int64_t kLine = 64;  // bytes that come from memory together
 constexpr int64_t kFar =
     512 << 10;  // bytes of an operand that the second cache does not hold beside others
+// What code takes at once of rows.
+constexpr int64_t kManyElements = 16 << 10, kManyRows = 512;
 constexpr int64_t kLeast = 64;  // elements a block: loops and streamed stores need whole lines
 
 int64_t in_lines(int64_t bytes) { return (bytes + kLeast - 1) / kLeast * kLeast; }
@@ -69,7 +71,7 @@ bool CpuProgram::keeps_rows(int64_t row) const {
   int64_t per_element = 0, used = 0;
   for (const Slot& s : slots)
     if (!s.per_row) per_element += s.cell;
-  int64_t block = block_of(per_element, row);
+  int64_t block = whole_ ? row : block_of(per_element, row);
   for (const Slot& s : slots) used += in_lines(s.cell * (s.per_row ? block / row : block));
   return used <= kRowScratch;
 }
@@ -133,7 +135,7 @@ class CpuProgram::Run {
     readers_.push_back(Reader(t, shape));
     if (s.scratch >= 0) return;
     s.scratch = static_cast<int64_t>(slots_.size());
-    slots_.push_back({s.cell, v.per_row});
+    slots_.push_back({s.cell, v.per_row, p_.whole_ && s.once && !v.per_row});
   }
 
   // The code of a piece that writes past the caches: all that it writes goes there, or nothing.
@@ -143,7 +145,7 @@ class CpuProgram::Run {
       const Source& s = sources_[static_cast<size_t>(o)];
       all = all && s.streamed && s.by_code;
     }
-    Ref<jit::Code> code = all ? jit::code_for(piece.body, true) : Ref<jit::Code>();
+    Ref<jit::Code> code = all ? jit::code_for(piece.function, true) : Ref<jit::Code>();
     if (!code)
       for (int o : piece.out) sources_[static_cast<size_t>(o)].streamed = false;
     return code;
@@ -192,21 +194,40 @@ class CpuProgram::Run {
     }
   }
 
+  int64_t bytes_of(const Slot& s) const {
+    return in_lines(s.cell * (s.one_row ? row_ : s.per_row ? block_ / row_ : block_));
+  }
+  int64_t scratch_bytes() const {
+    int64_t out = 0;
+    for (const Slot& s : slots_) out += bytes_of(s);
+    return out;
+  }
+
   void lay_out() {
-    int64_t per_element = 0, used = 0;
+    int64_t per_element = 0;
     for (const Slot& s : slots_)
-      if (!s.per_row) per_element += s.cell;
+      if (!s.per_row && !s.one_row) per_element += s.cell;
     block_ = block_of(per_element, row_);
+    if (p_.whole_ && per_element == 0)
+      block_ = std::clamp<int64_t>(kManyElements / row_, 1, kManyRows) * row_;
+    while (p_.whole_ && block_ > row_ && scratch_bytes() > kScratch)
+      block_ = block_ / row_ / 2 * row_;
     InlineVector<int64_t, 16> offsets;
     for (const Slot& s : slots_) {
-      offsets.push_back(used);
-      used += in_lines(s.cell * (s.per_row ? block_ / row_ : block_));
+      offsets.push_back(used_);
+      used_ += bytes_of(s);
     }
     if (block_ % kLeast)
       for (Source& s : sources_) s.streamed = false;  // blocks would not begin on a boundary
     for (Source& s : sources_)
       s.scratch = s.scratch >= 0 ? offsets[static_cast<size_t>(s.scratch)] : -1;
-    used_ = used;
+  }
+
+  // Bytes from a row to the next.
+  int64_t step_of(const Source& s) const {
+    bool stays = s.once && (p_.whole_ || s.by_code);
+    bool scratch = p_.whole_ && !s.data && !s.to && !s.per_row;
+    return stays || scratch ? 0 : s.per_row ? s.cell : row_ * s.cell;
   }
 
   // Apart from its callers: compilers touch every page of a large frame, and small calls would pay
@@ -224,15 +245,16 @@ class CpuProgram::Run {
       const Source& s = sources_[i];
       if (s.scratch >= 0) at[i] = scratch + s.scratch;
       if (!s.once) continue;
-      if (s.by_code) {
+      if (s.by_code || (p_.whole_ && s.per_row)) {
         at[i] = const_cast<char*>(s.data);
         continue;
       }
       const Reader& r = readers_[static_cast<size_t>(s.reader)];
+      int64_t some = p_.whole_ ? row_ : most;
       if (r.constant)
-        spread(s, at[i], s.per_row ? most / row_ : most);
+        spread(s, at[i], s.per_row ? most / row_ : some);
       else
-        at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, most, at[i])));
+        at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, some, at[i])));
     }
     for (int64_t b = begin; b < end; b += block_)
       block(b, std::min(block_, end - b), end, scratch, at.data());
@@ -282,13 +304,17 @@ class CpuProgram::Run {
   void run_code(size_t k, char* const* at, int64_t n, int64_t rows, bool whole) const {
     const Piece& piece = p_.pieces_[k];
     InlineVector<char*, 32> arrays;
-    for (int i : piece.in) arrays.push_back(at[i]);
-    for (int i : piece.out) arrays.push_back(at[i]);
+    InlineVector<int64_t, 32> steps;
+    for (const auto* values : {&piece.in, &piece.out})
+      for (int i : *values) {
+        arrays.push_back(at[i]);
+        if (piece.by_rows) steps.push_back(step_of(sources_[static_cast<size_t>(i)]));
+      }
     const jit::Code& code = streaming_[k] && whole ? *streaming_[k] : *piece.code;
     if (piece.by_rows)
-      code.entry()(arrays.data(), row_, rows);
+      code.entry()(arrays.data(), row_, rows, steps.data());
     else
-      code.entry()(arrays.data(), n, 1);
+      code.entry()(arrays.data(), n, 1, nullptr);
   }
 
   const CpuProgram& p_;
@@ -306,7 +332,8 @@ void CpuProgram::run(std::span<const Tensor> in, std::span<const Tensor> out,
                      const Shape& shape) const {
   if (shape.size() == 0) return;
   const CpuProgram* code = has_code() ? this : emitted(shape.size());
-  Run(code ? *code : *this, in, out, shape).all();
+  if (!code || !code->collides(in, out)) return Run(code ? *code : *this, in, out, shape).all();
+  Run(has_code() ? cpu_program(list_) : *this, in, out, shape).all();
 }
 
 }  // namespace holdfast

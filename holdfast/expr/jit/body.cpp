@@ -1,6 +1,7 @@
 #include "holdfast/expr/jit/body.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace holdfast::jit {
 namespace {
@@ -60,12 +61,14 @@ std::vector<int> reads_of(const Body& b) {
   std::vector<int> out(b.nodes.size(), 0);
   for (Node n : b.nodes) each_operand(n, [&](int o) { ++out[static_cast<size_t>(o)]; });
   for (const Store& s : b.stores) ++out[static_cast<size_t>(s.node)];
+  for (const FoldOf& f : b.folds) ++out[static_cast<size_t>(f.node)];
   return out;
 }
 
 void Body::drop_unread() {
   std::vector<bool> needed(nodes.size(), false);
   for (const Store& s : stores) needed[static_cast<size_t>(s.node)] = true;
+  for (const FoldOf& f : folds) needed[static_cast<size_t>(f.node)] = true;
   for (size_t i = nodes.size(); i-- > 0;)
     if (needed[i]) each_operand(nodes[i], [&](int o) { needed[static_cast<size_t>(o)] = true; });
   std::vector<int> now(nodes.size(), -1);
@@ -78,6 +81,7 @@ void Body::drop_unread() {
   }
   nodes = std::move(kept);
   for (Store& s : stores) s.node = now[static_cast<size_t>(s.node)];
+  for (FoldOf& f : folds) f.node = now[static_cast<size_t>(f.node)];
 }
 
 int Body::widest() const {
@@ -102,6 +106,27 @@ uint64_t Body::hash() const {
     mix(n.bits);
   }
   for (const Store& s : stores) mix(static_cast<uint64_t>(s.dtype) << 32 | place(s.node));
+  for (const FoldOf& f : folds) mix(static_cast<uint64_t>(f.fold) << 32 | place(f.node));
+  mix(once);
+  return h;
+}
+
+Function Function::of(Body body) {
+  Function out;
+  out.arrays = static_cast<int>(body.operands.size() + body.stores.size());
+  std::vector<int> arrays(static_cast<size_t>(out.arrays));
+  std::iota(arrays.begin(), arrays.end(), 0);
+  out.parts.push_back({std::move(body), std::move(arrays)});
+  return out;
+}
+
+uint64_t Function::hash() const {
+  auto h = static_cast<uint64_t>(row);
+  auto mix = [&](uint64_t v) { h = ((h ^ v) * 0x9e3779b97f4a7c15u) ^ (h >> 29); };
+  for (const Part& p : parts) {
+    mix(p.body.hash());
+    for (int a : p.arrays) mix(static_cast<uint64_t>(a));
+  }
   return h;
 }
 

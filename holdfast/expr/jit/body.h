@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "holdfast/expr/fold.h"
 #include "holdfast/tensor/dtype.h"
 
 namespace holdfast::jit {
@@ -83,11 +84,20 @@ struct Store {
   bool operator==(const Store&) const = default;
 };
 
+/// A node that is folded over its row, into the array behind those that stores write.
+struct FoldOf {
+  Fold fold;
+  int node;
+  bool operator==(const FoldOf&) const = default;
+};
+
 class Body {
  public:
   std::vector<Operand> operands;
   std::vector<Node> nodes;
   std::vector<Store> stores;
+  std::vector<FoldOf> folds;
+  bool once = false;  // for one element a row: all operands are singles
 
   int add(const Node&);
   int number(Lane, uint64_t bits);
@@ -103,7 +113,26 @@ class Body {
   uint64_t hash() const;
 };
 
-/// How often each node is read, by nodes and stores.
+/// How often each node is read, by nodes, stores and folds.
 std::vector<int> reads_of(const Body&);
+
+/// A body, and which of the function's arrays are its operands, what its stores and its folds
+/// write.
+struct Part {
+  Body body;
+  std::vector<int> arrays;
+  bool operator==(const Part&) const = default;
+};
+
+/// What a function does to each row: one part after another.
+struct Function {
+  std::vector<Part> parts;
+  int arrays = 0;
+  int64_t row = 0;  // elements of a row where parts fold, else any number
+
+  static Function of(Body);
+  bool operator==(const Function&) const = default;
+  uint64_t hash() const;
+};
 
 }  // namespace holdfast::jit

@@ -77,7 +77,7 @@ void tell_perf(const Code& code, size_t bytes, uint64_t hash) {
 }
 
 struct Kept {
-  Body body;
+  Function function;
   Target target;
   Ref<Code> code;
 };
@@ -85,11 +85,11 @@ struct Kept {
 // By hash, the latest used first; the oldest leaves when there are too many.
 class Cache {
  public:
-  Ref<Code> find(uint64_t hash, const Body& body, const Target& target) {
+  Ref<Code> find(uint64_t hash, const Function& function, const Target& target) {
     auto [first, last] = places_.equal_range(hash);
     for (; first != last; ++first) {
       auto kept = first->second;
-      if (kept->second.target == target && kept->second.body == body) {
+      if (kept->second.target == target && kept->second.function == function) {
         order_.splice(order_.begin(), order_, kept);
         return kept->second.code;
       }
@@ -129,27 +129,28 @@ const char* unavailable() {
   return best_isa() == Isa::kBaseline ? "the processor has no AVX2" : nullptr;
 }
 
-Ref<Code> code_for(const Body& body, bool streams) {
+Ref<Code> code_for(const Function& function, bool streams) {
   static std::mutex mutex;
   static auto* cache = new Cache;  // outlives the threads that may still run at exit
   Target target{.avx512 = with_avx512(), .streams = streams};
-  uint64_t hash = body.hash();
+  uint64_t hash = function.hash();
   // Never waited for: a process that was forked while another thread was here would wait for ever.
   if (std::unique_lock lock(mutex, std::try_to_lock); lock)
-    if (Ref<Code> known = cache->find(hash, body, target)) return known;
-  Emitted emitted = emit(body, target);
+    if (Ref<Code> known = cache->find(hash, function, target)) return known;
+  Emitted emitted = emit(function, target);
   if (emitted.size == 0) return {};
   Ref<Code> code = in_pages(emitted);
   if (!code) return {};
   if (settings().perf) tell_perf(*code, emitted.size - emitted.entry, hash);
-  if (std::unique_lock lock(mutex, std::try_to_lock); lock) cache->keep(hash, {body, target, code});
+  if (std::unique_lock lock(mutex, std::try_to_lock); lock)
+    cache->keep(hash, {function, target, code});
   return code;
 }
 
 #else
 
 const char* unavailable() { return "this build has no Xbyak"; }
-Ref<Code> code_for(const Body&, bool) { return {}; }
+Ref<Code> code_for(const Function&, bool) { return {}; }
 
 #endif
 

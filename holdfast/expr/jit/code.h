@@ -10,7 +10,7 @@ namespace holdfast::jit {
 class Code final : public RefCounted {
  public:
   /// See `emit` for what it is called with.
-  using Entry = void (*)(char* const* at, int64_t n, int64_t rows);
+  using Entry = void (*)(char* const* at, int64_t n, int64_t rows, const int64_t* steps);
   Code(void* pages, size_t bytes, size_t entry) : pages_(pages), bytes_(bytes), entry_(entry) {}
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
@@ -22,10 +22,10 @@ class Code final : public RefCounted {
   size_t bytes_, entry_;
 };
 
-/// The code of a body for this machine's best instruction set; equal bodies share it. `streams`:
+/// The code of a function for this machine's best instruction set; equal ones share it. `streams`:
 /// results go past the caches, so they are aligned to 64 bytes and come in whole vectors. Null
-/// where the body is too long, or the system gives no executable pages.
-Ref<Code> code_for(const Body&, bool streams);
+/// where it is too long, or the system gives no executable pages.
+Ref<Code> code_for(const Function&, bool streams);
 
 /// Why there is no machine code in this process; null where there is.
 HOLDFAST_API const char* unavailable();

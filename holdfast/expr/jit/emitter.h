@@ -21,9 +21,9 @@ struct Emitted {
   size_t entry = 0;  // where the function begins
 };
 
-/// The code of a function `void f(char* const* at, int64_t n, int64_t rows)`: `at` are the arrays
-/// and singles in the order of the body's operands, then those that stores write; each row has `n`
-/// elements, and a single of its own where an operand says so.
-Emitted emit(const Body&, const Target&);
+/// The code of `void f(char* const* at, int64_t n, int64_t rows, const int64_t* steps)`: `at` are
+/// the function's arrays, each row has `n` elements, and from a row to the next array i goes on by
+/// steps[i] bytes.
+Emitted emit(const Function&, const Target&);
 
 }  // namespace holdfast::jit

@@ -14,8 +14,9 @@ void each_read(const Body& b, const Uses& uses, F f) {
     for (int o : {n.a, n.b, n.c, n.d})
       if (o >= 0) f(static_cast<size_t>(uses.held(o)), static_cast<int>(i));
   }
-  // A store follows the node it writes.
+  // A store or a fold follows the node it takes.
   for (const Store& s : b.stores) f(static_cast<size_t>(uses.held(s.node)), s.node);
+  for (const FoldOf& s : b.folds) f(static_cast<size_t>(uses.held(s.node)), s.node);
 }
 
 // Registers that an instruction takes beside its operands and its result.

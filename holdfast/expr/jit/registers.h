@@ -75,8 +75,8 @@ class Registers {
   const Uses& uses_;
   int chunks_, now_ = 0, spills_ = 0;
   Spill spill_;
-  std::vector<int> registers_, slots_;  // of each value in each chunk
-  std::array<Owner, 32> owners_;        // of each register
+  std::vector<int> registers_, slots_;         // of each value in each chunk
+  std::array<Owner, 32> owners_;               // of each register
   uint32_t free_, locked_ = 0, borrowed_ = 0;  // a bit for each register
 };
 

@@ -18,7 +18,7 @@ std::optional<int> Stretch::value(int v) {
   const Expr::Value& value = list_.values()[static_cast<size_t>(v)];
   auto lane = lane_of(value.dtype);
   if (!lane) return std::nullopt;
-  bool per_row = value.per_row && !per_row_, number = value.number.defined();
+  bool per_row = value.per_row && over_ != Over::kRows, number = value.number.defined();
   made = body_.add({.op = number || per_row ? Op::kSingle : Op::kLoad,
                     .lane = *lane,
                     .operand = static_cast<int16_t>(in_.size())});
@@ -60,6 +60,8 @@ void Stretch::store(int v) {
   body_.stores.push_back({list_.dtype(v), made_[static_cast<size_t>(v)]});
   out_.push_back(v);
 }
+
+void Stretch::fold(Fold f, int v) { body_.folds.push_back({f, *value(v)}); }
 
 bool Stretch::by_rows() const {
   return std::any_of(body_.operands.begin(), body_.operands.end(),

@@ -10,19 +10,22 @@ namespace holdfast::jit {
 
 class Stretch {
  public:
-  /// `per_row`: what it computes has one element a row.
-  Stretch(const Expr& list, bool per_row)
-      : list_(list), per_row_(per_row), made_(list.values().size(), -1) {}
+  /// What it runs over: all elements, what has one element a row, or that of a single row.
+  enum class Over : uint8_t { kDomain, kRows, kRow };
+  Stretch(const Expr& list, Over over) : list_(list), over_(over), made_(list.values().size(), -1) {
+    body_.once = over == Over::kRow;
+  }
 
   /// Takes an instruction in, whose operands are these values. False: there is no code for it, and
   /// nothing has changed.
   bool add(const Instruction&, std::span<const int> operands);
   /// A value that is needed elsewhere.
   void store(int value);
+  /// Folds a value over its row.
+  void fold(Fold, int value);
   /// Whether the value is made here.
   bool makes(int value) const;
 
-  bool per_row() const { return per_row_; }
   /// Whether an operand has an element for each row, while there is one for each of the domain.
   bool by_rows() const;
   bool empty() const { return results_.empty(); }
@@ -36,7 +39,7 @@ class Stretch {
   std::optional<int> value(int v);
 
   const Expr& list_;
-  bool per_row_;
+  Over over_;
   Body body_;
   std::vector<int> made_;  // the node of a value
   std::vector<int> results_, in_, out_;

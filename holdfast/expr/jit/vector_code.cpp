@@ -33,19 +33,22 @@ uint8_t whole_predicate(Compare by) {
 
 }  // namespace
 
-VectorCode::VectorCode(const Body& b, const Target& t, void* room, size_t bytes)
-    : CodeGenerator(bytes, room),
-      body_(b),
-      target_(t),
-      lanes_((t.avx512 ? 64 : 32) / b.widest()),
-      pinned_(b.nodes.size(), -1),
-      uses_(b),
-      places_(b.nodes.size(), -1) {
-  for (size_t i = 0; i < b.nodes.size(); ++i)
-    if (b.nodes[i].op == Op::kNumber) {
-      places_[i] = static_cast<int>(numbers_.size());
-      numbers_.push_back(static_cast<int>(i));
-    }
+VectorCode::Plan::Plan(const Body& b, const Target& t)
+    : body(b),
+      uses(b),
+      lanes((t.avx512 ? 64 : 32) / b.widest()),
+      pinned(b.nodes.size(), -1),
+      places(b.nodes.size(), -1) {}
+
+VectorCode::VectorCode(const Function& f, const Target& t, void* room, size_t bytes)
+    : CodeGenerator(bytes, room), target_(t) {
+  plans_.reserve(f.parts.size());
+  int numbers = 0;
+  for (const Part& p : f.parts) {
+    Plan& plan = plans_.emplace_back(p.body, t);
+    for (size_t i = 0; i < p.body.nodes.size(); ++i)
+      if (p.body.nodes[i].op == Op::kNumber) plan.places[i] = numbers++;
+  }
 }
 
 Xmm VectorCode::vec(int r, int bytes) const {
@@ -57,28 +60,31 @@ Xmm VectorCode::vec(int r, int bytes) const {
 void VectorCode::pool() {
   align(64);
   L(pool_);
-  for (int n : numbers_)
-    for (int i = 0; i < (target_.avx512 ? 64 : 32); i += bytes_of(at(n).lane)) {
-      if (bytes_of(at(n).lane) == 8)
-        dq(at(n).bits);
-      else
-        dd(static_cast<uint32_t>(at(n).bits));
+  for (const Plan& plan : plans_)
+    for (const Node& n : plan.body.nodes) {
+      if (n.op != Op::kNumber) continue;
+      for (int i = 0; i < (target_.avx512 ? 64 : 32); i += bytes_of(n.lane))
+        bytes_of(n.lane) == 8 ? dq(n.bits) : dd(static_cast<uint32_t>(n.bits));
     }
 }
 
-void VectorCode::body(int chunks, bool tail) {
-  int pinned = 0;
-  for (int p : pinned_) pinned += p >= 0;
+void VectorCode::body(int chunks, bool tail, int first) {
+  const Body& b = body();
+  int left = registers() - plan_->held_back;
+  for (int p : plan_->pinned) left -= p >= 0;
   tail_ = tail;
+  first_ = first;
   registers_ = std::make_unique<Registers>(
-      body_, uses_, registers() - pinned, chunks,
+      b, plan_->uses, left, chunks,
       [this](int r, int slot, int node) { vmovups(spill_slot(slot), vec(r, at(node).lane)); });
-  for (int i = 0; i < static_cast<int>(body_.nodes.size()); ++i)
+  for (int i = 0; i < static_cast<int>(b.nodes.size()); ++i)
     for (int u = 0; u < chunks; ++u) {
       registers_->next(i);
       emit_node(i, u);
-      for (size_t k = 0; k < body_.stores.size(); ++k)
-        if (body_.stores[k].node == i) store(body_.stores[k], body_.operands.size() + k, u);
+      for (size_t k = 0; k < b.stores.size(); ++k)
+        if (b.stores[k].node == i) store(b.stores[k], b.operands.size() + k, u);
+      for (size_t k = 0; k < b.folds.size(); ++k)
+        if (b.folds[k].node == i) fold(k, in_register(i, u, at(i).lane), first + u);
       registers_->release_dead(u);
     }
   spills_ = std::max(spills_, registers_->spills());
@@ -87,11 +93,11 @@ void VectorCode::body(int chunks, bool tail) {
 // -- where values are
 bool VectorCode::in_memory(int node, int chunk) const {
   node = registers_->held(node);
-  return pinned_[static_cast<size_t>(node)] < 0 && registers_->of(node, chunk) < 0;
+  return plan_->pinned[static_cast<size_t>(node)] < 0 && registers_->of(node, chunk) < 0;
 }
 
 Address VectorCode::constant(int node) {
-  return ptr[rip + places_[static_cast<size_t>(node)] * (target_.avx512 ? 64 : 32) + pool_];
+  return ptr[rip + plan_->places[static_cast<size_t>(node)] * (target_.avx512 ? 64 : 32) + pool_];
 }
 
 Address VectorCode::memory(int node, int chunk) {
@@ -103,7 +109,8 @@ Address VectorCode::memory(int node, int chunk) {
 
 Xmm VectorCode::in_register(int node, int chunk, Lane lane) {
   node = registers_->held(node);
-  if (pinned_[static_cast<size_t>(node)] >= 0) return vec(pinned_[static_cast<size_t>(node)], lane);
+  if (plan_->pinned[static_cast<size_t>(node)] >= 0)
+    return vec(plan_->pinned[static_cast<size_t>(node)], lane);
   if (int r = registers_->of(node, chunk); r >= 0) {
     registers_->lock(r);
     return vec(r, lane);
@@ -191,7 +198,7 @@ void VectorCode::multiply_add(int i, int chunk) {
   Xmm x = in_register(a, chunk, n.lane);
   auto dies = [&](int v) {
     return registers_->of(v, chunk) >= 0 && registers_->dies(v) &&
-           pinned_[static_cast<size_t>(registers_->held(v))] < 0;
+           plan_->pinned[static_cast<size_t>(registers_->held(v))] < 0;
   };
 #define HF_FORM(form, to, p, q)                                                              \
   switch (n.op) {                                                                            \
@@ -375,10 +382,10 @@ void VectorCode::select(int i, int chunk) {
 void VectorCode::load(int i, int chunk) {
   const Node& n = at(i);
   auto index = static_cast<size_t>(n.operand);
-  DType d = body_.operands[index].dtype;
+  DType d = body().operands[index].dtype;
   auto cell = static_cast<int>(size_of(d));
   Xmm to = result(i, chunk);
-  Address from = array(index, cell, chunk);
+  Address from = array(index, cell, first_ + chunk);
   bool masked = tail_ && target_.avx512;
   if (cell >= 4) {
     if (masked)
@@ -420,7 +427,7 @@ void VectorCode::store_truth(const Xmm& truth, const Address& to) {
   }
   vpsrld(bytes, truth, 31);
   Xmm low(bytes.getIdx());
-  if (lanes_ == 8) {
+  if (lanes() == 8) {
     Xmm upper(registers_->borrow());
     vextracti128(upper, Xbyak::Ymm(bytes.getIdx()), 1);
     vpackssdw(low, low, upper);
@@ -428,14 +435,28 @@ void VectorCode::store_truth(const Xmm& truth, const Address& to) {
     vpackssdw(low, low, low);
   }
   vpacksswb(low, low, low);
-  lanes_ == 8 ? vmovq(to, low) : vmovd(to, low);
+  lanes() == 8 ? vmovq(to, low) : vmovd(to, low);
+}
+
+// The first element alone.
+void VectorCode::store_one(const Store& s, const Xmm& from, const Address& to) {
+  if (size_of(s.dtype) > 1) {
+    Xmm low(from.getIdx());
+    size_of(s.dtype) == 8 ? vmovsd(to, low) : vmovss(to, low);
+    return;
+  }
+  Xmm bit = borrow(Lane::kTruth);
+  vpsrld(bit, from, 31);
+  vmovd(eax, Xmm(bit.getIdx()));  // no loop counts in it here
+  mov(to, al);
 }
 
 void VectorCode::store(const Store& s, size_t index, int chunk) {
   auto cell = static_cast<int>(size_of(s.dtype));
   Lane lane = at(s.node).lane;
   Xmm from = in_register(s.node, chunk, lane);
-  Address to = array(index, cell, chunk);
+  if (body().once) return store_one(s, from, array(index, cell, 0));
+  Address to = array(index, cell, first_ + chunk);
   if (cell == 1) return store_truth(from, tail_ && !target_.avx512 ? narrow_tail(index) : to);
   if (!tail_) return target_.streams ? vmovntps(to, from) : vmovups(to, from);
   if (target_.avx512) {
@@ -448,13 +469,13 @@ void VectorCode::store(const Store& s, size_t index, int chunk) {
 }
 
 void VectorCode::splat(int o) {
-  DType d = body_.operands[static_cast<size_t>(o)].dtype;
+  DType d = body().operands[static_cast<size_t>(o)].dtype;
   int pin = -1;
-  for (size_t i = 0; i < body_.nodes.size(); ++i)
-    if (body_.nodes[i].op == Op::kSingle && body_.nodes[i].operand == o) pin = pinned_[i];
+  for (size_t i = 0; i < body().nodes.size(); ++i)
+    if (body().nodes[i].op == Op::kSingle && body().nodes[i].operand == o) pin = plan_->pinned[i];
   Xbyak::Reg64 from = single_pointer(o);
   int cell = static_cast<int>(size_of(d)), r = pin >= 0 ? pin : 0;
-  Xmm to = vec(r, lanes_ * std::max(cell, 4));
+  Xmm to = vec(r, lanes() * std::max(cell, 4));
   if (cell == 8) {
     target_.avx512 ? vbroadcastsd(Xbyak::Zmm(r), ptr[from])
                    : vbroadcastsd(Xbyak::Ymm(r), ptr[from]);
