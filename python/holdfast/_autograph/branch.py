@@ -77,7 +77,7 @@ def staged_if(
         finally:
             names = cells.read_all(site.outputs)
             cells.write_all(before)
-            journal.undo()
+            journal.undo_outside()
         return Outcome(names, journal, raised)
 
     raised: dict[bool, str] = {}
@@ -140,7 +140,7 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
             with journal:
                 value = expression()
         finally:
-            journal.undo()
+            journal.undo_outside()
         return Outcome({label: value}, journal)
 
     site = _expression_site()

@@ -7,6 +7,7 @@ body has been written down: where they matter, it is written down again.
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,18 +15,23 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
+from .._tracing.conditional import refuse_grown
 from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,
     ItemLocation,
     Location,
+    holds_symbol,
     raw_method,
 )
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
+from .entries import Entry, from_sample, sample
 from .growing import Growing
+from .lists import StagedList
+from .records import inside_records, note_one_of_several, records_in
 from .sites import Site
 from .state import (
     UNSET,
@@ -57,34 +63,6 @@ _REPEATABLE = {
 }
 
 
-class _Entry:
-    """One name or place that travels through the loop."""
-
-    def __init__(self, name: str, location: Location | None, before: Any, start: Any) -> None:
-        self.name, self.location, self.before = name, location, before
-        self.start = start  # the value of the first iteration, nested, tensors and others
-        self.after: Any = UNSET  # how the last iteration leaves it, for the structure
-        self.slots: list[int | None] = []
-        self.flag: int | None = None  # of a name that not each iteration sets: whether one has
-
-    @property
-    def key(self) -> Any:
-        return self.location.key if self.location is not None else self.name
-
-    @property
-    def was_set(self) -> bool:
-        """Whether there was a value to begin with."""
-        return self.before is self.start
-
-    def filled(self, like: Any, variables: Any) -> Any:
-        """A value nested as `like`, with variables where it holds tensors."""
-        leaves = [
-            leaf if slot is None else variables[slot]
-            for leaf, slot in zip(leaves_of(like), self.slots, strict=True)
-        ]
-        return packed(like, leaves)
-
-
 def _given(value: Any) -> Callable[[], Any]:
     return lambda: value
 
@@ -113,12 +91,13 @@ class Carried:
         self.sometimes: set[str] = set()  # names that a loop in the body sets, if that runs
         self.left: dict[str, Maybe] = {}  # names that some path through the body leaves unset
         self.dtypes: dict[tuple[Any, int], Any] = {}  # of numbers, where the body decides
+        self.varying: set[tuple[Any, int]] = set()  # numbers of objects that iterations change
         self.options: dict[str, Any] = {}
         self.wanted: dict[str, Any] = {}  # options that the body asks for
         self.effects: list[Change] = []
         self.ran = False  # whether it has to be known if the body ran at all
         self.growing = Growing(cells)
-        self.entries: list[_Entry] = []
+        self.entries: list[Entry] = []
         self.before: dict[str, Any] = {}
         self.reads: set[Any] = set()  # places that the body reads before it sets them
         self.variables: Any = ()
@@ -161,26 +140,28 @@ class Carried:
         )
 
     def _attempt(self, loop: Callable[[list[Any]], list[Any]]) -> None:
-        for _ in range(_ATTEMPTS):
+        # Each attempt finds out something: about a name that is carried, or a place.
+        for _ in range(_ATTEMPTS + 4 * len(self.site.carried)):
             self.before = self.cells.read_all(self.site.modified)
             variables = self._begin()
+            found: Again | None = None
             try:
                 outputs = loop(variables)
             except Again as again:
                 if again.found.get("loop", self) is not self:
                     raise  # for a loop around this one
-                self._learn(again)
-                continue
+                found = again
             except DiagnosticError as error:
-                found = self._dtypes_in(error)
-                if not found:
+                dtypes = self._dtypes_in(error)
+                if not dtypes:
                     raise
-                self.dtypes |= found
-                continue
+                found = Again(dtypes=dtypes)
             finally:
                 self.cells.write_all(self.before)
-            self._finish(outputs)
-            return
+            if found is None:
+                self._finish(outputs)
+                return
+            self._learn(found)
         fail("E1599", f"the state of the loop in line {self.site.line} never settles")
 
     def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:
@@ -214,6 +195,7 @@ class Carried:
         self.samples |= found.get("samples", {})
         self.sometimes |= found.get("sometimes", set())
         self.options |= found.get("options", {})
+        self.varying |= found.get("varying", set())
         self.ran = self.ran or bool(found.get("ran"))
         for location in found.get("locations", ()):
             self.locations[location.key] = location
@@ -258,12 +240,18 @@ class Carried:
         if isinstance(before, Maybe) and before.kind == "loop":
             start = before.value
         if key in self.samples:
-            start = _from_sample(self.samples[key])
+            start = from_sample(self.samples[key])
         if start is UNSET or isinstance(start, Maybe):
             return
-        entry = _Entry(name, location, before, start)
+        entry = Entry(name, location, before, start)
+        fixed = [
+            within and is_number(leaf) and (key, i) not in self.varying
+            for i, (leaf, within) in enumerate(
+                zip(leaves_of(start), inside_records(start), strict=True)
+            )
+        ]
         for i, leaf in enumerate(leaves_of(start)):
-            if is_tensorish(leaf):
+            if is_tensorish(leaf) and not fixed[i]:
                 entry.slots.append(len(variables))
                 variables.append(as_tensor(leaf, self.dtypes.get((key, i))))
             else:
@@ -280,12 +268,19 @@ class Carried:
                 self.cells.write(name, Maybe(name, self.site, 0, "first"))
         for entry in self.entries:
             value = entry.filled(entry.start, variables)
+            self._note_one_of_several(entry, value)
             if entry.location is None:
                 self.cells.write(entry.name, self._entering(entry, value, variables))
             elif entry.was_set:
                 raw_write(entry.location, value)
 
-    def _entering(self, entry: _Entry, value: Any, variables: Any) -> Any:
+    def _note_one_of_several(self, entry: Entry, value: Any) -> None:
+        """An object that travels is the one from before the loop, or that of an iteration."""
+        if entry.was_set and value is not entry.before:
+            for record in records_in(value):
+                note_one_of_several(record, entry.name, self.site)
+
+    def _entering(self, entry: Entry, value: Any, variables: Any) -> Any:
         """The value of a name as an iteration begins."""
         if entry.was_set or entry.name.startswith("hf__"):
             return value
@@ -301,9 +296,9 @@ class Carried:
 
     def _ask(self, test: Callable[[], Any], variables: Any) -> Any:
         asked = Journal()
-        self._enter(variables)
         try:
             with asked:
+                self._enter(variables)
                 return as_tensor(test())
         finally:
             asked.undo()
@@ -311,16 +306,16 @@ class Carried:
 
     def _step(self, body: Callable[[], None], variables: Any) -> list[Any]:
         written = Journal()
-        self._enter(variables)
         _loops.active.append(self)
         self.variables = variables
         try:
             with written:
+                self._enter(variables)
                 body()
             return self._collect(written, variables)
         finally:
             _loops.active.pop()
-            written.undo()
+            written.undo_outside()
             self._leave()
 
     # After an iteration.
@@ -340,10 +335,10 @@ class Carried:
             if isinstance(value, Maybe):
                 self.left[name] = value
             elif name not in known and value is not UNSET:
-                samples[name] = _sample(value)
+                samples[name] = sample(value)
         for key, location in self.locations.items():
             if key not in known and location.read() is not MISSING:
-                samples[key] = _sample(location.read())
+                samples[key] = sample(location.read())
         if samples or sometimes:
             raise Again(samples=samples, sometimes=sometimes)
         if self.wanted != self.options:
@@ -357,7 +352,7 @@ class Carried:
             out[-1] = as_tensor(True)
         return out
 
-    def _collect_entry(self, entry: _Entry, out: list[Any]) -> None:
+    def _collect_entry(self, entry: Entry, out: list[Any]) -> None:
         value = self.cells.read(entry.name) if entry.location is None else entry.location.read()
         entry.after = value
         flag = entry.flag
@@ -370,11 +365,14 @@ class Carried:
         if value is UNSET or value is MISSING or isinstance(value, Maybe):
             return  # some path leaves it unset: the variable stays what it was
         if not same_structure(entry.start, value):
+            self._look_at_longer(entry, value, out)
             self._refuse(entry, entry.start, value)
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
             if slot is None:
                 if entry.was_set and not same_object(old, new):
+                    if is_tensorish(old) and is_tensorish(new):
+                        raise Again(varying={(entry.key, i)})
                     self._refuse(entry, old, new)
                 continue
             dtype = out[slot].dtype
@@ -389,7 +387,18 @@ class Carried:
                 messages.refuse_iterations(self.site, entry.name, old, new)
             out[slot] = tensor
 
-    def _refuse(self, entry: _Entry, old: Any, new: Any) -> None:
+    def _look_at_longer(self, entry: Entry, value: Any, entered: list[Any]) -> None:
+        """`values = values + [x]` and `values += [x]` let a list grow."""
+        start, before = entry.start, entry.before
+        if type(value) is not list or type(start) is not list or type(before) is not list:
+            return
+        kept = [leaf if slot is None else entered[slot] for leaf, slot in zip(start, entry.slots)]
+        new = value[len(kept) :]
+        same = len(value) > len(kept) and all(map(operator.is_, kept, value))
+        if same and all(map(is_tensorish, value)):
+            raise Again(lists=[(before, spec_of(as_tensor(new[0])))], loop=self)
+
+    def _refuse(self, entry: Entry, old: Any, new: Any) -> None:
         """A value that is no tensor becomes one: it may if no iteration looks at the old one."""
         unread = (
             entry.name not in self.site.exposed
@@ -398,7 +407,7 @@ class Carried:
         )
         if unread and entry.was_set and not is_tensorish(old):
             value = self.cells.read(entry.name) if entry.location is None else entry.location.read()
-            raise Again(samples={entry.key: _sample(value)})
+            raise Again(samples={entry.key: sample(value)})
         messages.refuse_carried(self.site, entry.name, old, new)
 
     def _look_at_changes(self, written: Journal) -> None:
@@ -411,6 +420,8 @@ class Carried:
             if isinstance(change, Set):
                 if change.location.key in self.locations or written.made(change.location.holder()):
                     continue
+                if isinstance(change.value, StagedList) and written.made(change.old):
+                    continue  # the list was made inside, and so was what holds it
                 if any(map(is_tensorish, leaves_of(change.value))):
                     locations.append(change.location)
                 else:
@@ -423,6 +434,8 @@ class Carried:
                 if element is not None:
                     lists.append((container, element))
                     continue
+                if change.outlives and holds_symbol(change.value):
+                    refuse_grown(self.site, container, change.method)
                 looked_at = id(container) in written.asked or change.method in _TAKES
                 if not change.outlives and change.method not in _REPEATABLE and looked_at:
                     messages.refuse_growth(self.site, container, change.method)
@@ -465,6 +478,7 @@ class Carried:
             if isinstance(like, Maybe) or like is MISSING or not same_structure(entry.start, like):
                 like = entry.start
             value = entry.filled(like, outputs)
+            self._note_one_of_several(entry, value)
             if entry.location is not None:
                 self._store(entry.location, value, None if entry.was_set else outputs[-1])
             elif entry.was_set or entry.name.startswith("hf__"):
@@ -489,7 +503,7 @@ class Carried:
             else:
                 self._grow(effect, outputs[-1])
 
-    def _if_set(self, entry: _Entry, inner: Maybe, variables: Any) -> Maybe:
+    def _if_set(self, entry: Entry, inner: Maybe, variables: Any) -> Maybe:
         """What a loop in the body set if it ran, and else what there was."""
         before = entry.filled(entry.start, variables)
         pairs = zip(leaves_of(inner.value), leaves_of(before), entry.slots, strict=True)
@@ -500,7 +514,7 @@ class Carried:
         value = packed(inner.value, leaves)
         return Maybe(entry.name, inner.site, 0, "loop", value, inner.ran)
 
-    def _first_set(self, entry: _Entry, value: Any, variables: Any) -> Any:
+    def _first_set(self, entry: Entry, value: Any, variables: Any) -> Any:
         """The value of a name that had none before the loop, or none that a graph could keep."""
         ran = variables[-1 if entry.flag is None else entry.flag]
         if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
@@ -553,15 +567,3 @@ def _perform(effect: Growth) -> None:
     container = effect.container.read()
     within = effect.container.within
     mutate(container, within, effect.method, effect.value, effect.keywords)
-
-
-def _sample(value: Any) -> Any:
-    """A value with specs in place of its tensors, which belong to an attempt."""
-    leaves = [spec_of(as_tensor(leaf)) if is_tensorish(leaf) else leaf for leaf in leaves_of(value)]
-    return packed(value, leaves)
-
-
-def _from_sample(sample: Any) -> Any:
-    """The value to begin with: zeros that nobody reads."""
-    leaves = [zeros(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves_of(sample)]
-    return packed(sample, leaves)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .._tracing.journal import Growth, Journal, put, raw_write
-from .._tracing.locations import CellLocation, ItemLocation, Location, Object
+from .._tracing.journal import Growth, Journal, Set, journal, open_journals, put, raw_write
+from .._tracing.locations import AttributeLocation, CellLocation, ItemLocation, Location, Object
+from .._tracing.made_objects import attributes_of
 from .._tracing.recorder import recording
-from .lists import StagedList
+from .lists import Rows, StagedList
+from .records import is_made
 from .state import Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
 
 __all__ = ["Growing"]
 
-_DEEP = 3  # how far lists are looked for in lists and dicts
+_DEEP = 4  # how far lists are looked for in lists, dicts and objects
 
 
 class Growing:
@@ -22,14 +24,24 @@ class Growing:
     def __init__(self, cells: Cells) -> None:
         self._places: dict[int, tuple[Any, list[Location]]] = {}
         for name, cell in cells.items():
-            value = cells.read(name)
-            for container, location in _lists(value, CellLocation(cell, name), _DEEP):
-                self._places.setdefault(id(container), (container, []))[1].append(location)
+            self._look(cells.read(name), CellLocation(cell, name))
+        recorder = recording()
+        for each in open_journals(recorder.journal) if recorder is not None else ():
+            for change in each.changes:
+                if isinstance(change, Set) and isinstance(change.value, (list, dict)):
+                    self._look(change.location.read(), change.location)
+
+    def _look(self, value: Any, location: Location) -> None:
+        """Finds the lists in a value, and remembers where they are."""
+        for container, place in _lists(value, location, _DEEP):
+            places = self._places.setdefault(id(container), (container, []))[1]
+            if all(place.key != known.key for known in places):
+                places.append(place)
 
     def is_outside(self, container: Any) -> bool:
         """Whether a container was there before the loop."""
         recorder = recording()
-        known = recorder is not None and recorder.place_of(container) is not None
+        known = recorder is not None and recorder.home_of(container) is not None
         return known or id(container) in self._places
 
     def element(self, container: Any, change: Growth) -> Spec | None:
@@ -50,13 +62,21 @@ class Growing:
 
     def stage(self, container: Any, spec: Spec) -> None:
         """Puts a list of the graph wherever the list is."""
-        recorder = recording()
-        outside = recorder.place_of(container) if recorder is not None else None
+        recorder, now = recording(), journal()
+        outside = recorder.home_of(container) if recorder is not None else None
         staged = StagedList(container, zeros(spec), outside is not None)
         locations = list(self._places.get(id(container), (None, []))[1])
-        if recorder is not None and outside is not None:
-            locations.append(outside)
-            recorder.endings.append(_Ending(container, outside, staged))
+        if now is not None:
+            now.note_made(staged)
+        if recorder is not None:
+            if outside is not None and outside.writable:
+                locations.append(outside)
+            elif outside is not None:
+                recorder.stand_ins[id(container)] = staged
+            if outside is not None:
+                recorder.endings.append(_Ending(container, outside, staged))
+            elif leave_rows not in recorder.endings:
+                recorder.endings.append(leave_rows)
         for location in locations:
             put(location, staged)
 
@@ -68,19 +88,36 @@ class _Ending:
         self.container, self.location, self.staged = container, location, staged
 
     def __call__(self, journal: Journal) -> None:
-        if self.location.read() is not self.staged:
-            return
-        raw_write(self.location, self.container)
+        if self.location.writable:
+            if self.location.read() is not self.staged:
+                return
+            raw_write(self.location, self.container)
         change = Growth(Object(self.container, self.location), "extend", (self.staged.new(),))
         change.inside = None  # the list itself has none of them yet
         journal.keep(self.container)
         journal.add(change)
 
 
+def leave_rows(journal: Journal) -> None:
+    """Lists of the trace that objects from outside hold: every call leaves one of its rows."""
+    rows: dict[int, Rows] = {}
+    for change in journal.changes:
+        value, location = change.value, getattr(change, "location", None)
+        if isinstance(value, StagedList) and not isinstance(location, CellLocation | None):
+            made = rows.setdefault(id(value), Rows(value.stack()))
+            change.value = change.inside = made
+            if location.read() is value:
+                raw_write(location, made)
+
+
 def _lists(value: Any, location: Location, deep: int) -> Iterator[tuple[Any, Location]]:
     if type(value) is list:
         yield value, location
-    if deep and isinstance(value, (list, dict)):
+    if not deep:
+        return
+    if isinstance(value, (list, dict)):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(inner, (list, dict)):
-                yield from _lists(inner, ItemLocation(value, key), deep - 1)
+            yield from _lists(inner, ItemLocation(value, key), deep - 1)
+    elif is_made(value):
+        for name, inner in attributes_of(value).items():
+            yield from _lists(inner, AttributeLocation(value, name), deep - 1)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from .. import _holdfast
 from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import put
+from .._tracing.journal import journal, put
 from .._tracing.locations import AttributeLocation
 from .._tracing.recorder import recording
 from ..errors import fail, unsupported
@@ -18,41 +19,52 @@ from .iterables import Staged
 from .messages import fits
 from .state import as_tensor, is_number
 
-__all__ = ["StagedList", "joined"]
+__all__ = ["Rows", "StagedList", "joined"]
+
+
+class _Element:
+    """What the elements of a list are like; lists that come from one another share it."""
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, first: Any) -> None:
+        self.dtype, self.shape = first.dtype, first.shape
 
 
 class StagedList(Staged):
     """Does what a list does as far as a graph can: append, index, walk through, stack."""
+
+    __carries__ = ("_list",)  # what staged code hands on of it
 
     def __init__(self, values: list[Any], first: Any, outside: bool = False) -> None:
         """`first` is a tensor like those that will be appended; numbers among `values` follow it.
 
         A list from outside the trace is not looked into before somebody asks for its elements.
         """
-        self._dtype, self._shape = first.dtype, first.shape
-        self._list = _holdfast.list_reserve(self._dtype, None, _holdfast.convert(0, int32))
+        self._like = _Element(first)
+        self._list = _holdfast.list_reserve(self._like.dtype, None, _holdfast.convert(0, int32))
         self._before = values if outside else []
         for value in values if not outside else ():
             self.append(value)
 
     def _element(self, value: Any) -> Any:
-        if is_number(value) and fits(value, self._dtype):
-            value = as_tensor(value, self._dtype)
+        if is_number(value) and fits(value, self._like.dtype):
+            value = as_tensor(value, self._like.dtype)
         tensor = as_tensor(value)
-        if tensor.dtype != self._dtype:
+        if tensor.dtype != self._like.dtype:
             fail(
                 "E0902",
-                f"a list that grows in a staged loop holds {self._dtype.name}, and gets "
+                f"a list that grows in a staged loop holds {self._like.dtype.name}, and gets "
                 f"{tensor.dtype.name}",
                 "in the graph the list is stacked, and a tensor has one dtype.",
-                fix=f"append `tf.cast(..., tf.{self._dtype.name})`",
+                fix=f"append `tf.cast(..., tf.{self._like.dtype.name})`",
             )
         return tensor
 
     def append(self, value: Any) -> None:
         """One more element."""
         tensor = self._element(value)
-        self._shape = _wider(self._shape, tensor.shape)
+        self._like.shape = _wider(self._like.shape, tensor.shape)
         put(AttributeLocation(self, "_list"), _holdfast.list_push(self._list, tensor))
 
     def extend(self, values: Any) -> None:
@@ -60,12 +72,29 @@ class StagedList(Staged):
         for value in values:
             self.append(value)
 
+    def __iadd__(self, values: Any) -> Self:
+        self.extend(values)
+        return self
+
+    def __add__(self, values: Any) -> StagedList:
+        if not isinstance(values, list):
+            return NotImplemented
+        both = copy.copy(self)
+        now = journal()
+        if now is not None:
+            now.note_made(both)
+        for value in values:
+            tensor = both._element(value)
+            self._like.shape = _wider(self._like.shape, tensor.shape)
+            both._list = _holdfast.list_push(both._list, tensor)
+        return both
+
     def _dims(self) -> list[int | None] | None:
-        return None if self._shape.rank is None else self._shape.as_list()
+        return None if self._like.shape.rank is None else self._like.shape.as_list()
 
     def new(self) -> Any:
         """What was appended since, along a new first axis."""
-        return _holdfast.list_stack(self._list, self._dtype, self._dims())
+        return _holdfast.list_stack(self._list, self._like.dtype, self._dims())
 
     def _earlier(self) -> list[Any]:
         """The elements of a list from outside, which the trace reads herewith."""
@@ -83,7 +112,7 @@ class StagedList(Staged):
 
     def concat(self) -> Any:
         """All elements joined along their first axis."""
-        joined = _holdfast.list_concat(self._list, self._dtype, self._dims())
+        joined = _holdfast.list_concat(self._list, self._like.dtype, self._dims())
         earlier = self._earlier()
         return registry.function("concat")([*earlier, joined], 0) if earlier else joined
 
@@ -102,7 +131,7 @@ class StagedList(Staged):
     def element(self, index: Any) -> Any:
         if self._before:
             return registry.function("gather")(self.stack(), index)
-        return _holdfast.list_get(self._list, index, self._dtype, self._dims())
+        return _holdfast.list_get(self._list, index, self._like.dtype, self._dims())
 
     def python(self) -> Any:
         return self.stack()
@@ -134,7 +163,23 @@ class StagedList(Staged):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        return f"<list of {self._dtype.name} tensors that grew in a staged loop>"
+        return f"<list of {self._like.dtype.name} tensors that grew in a staged loop>"
+
+
+class Rows:
+    """Stands in a store for a list: each call makes one of the rows of its tensor."""
+
+    def __init__(self, stacked: Any) -> None:
+        self.stacked = stacked
+
+    def __tf_flatten__(self) -> tuple[tuple[()], tuple[Any]]:
+        return (), (self.stacked,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: tuple[()], components: tuple[Any]) -> Any:
+        (stacked,) = components
+        computed = isinstance(stacked, _holdfast.Tensor) and not is_symbol(stacked)
+        return list(stacked) if computed else cls(stacked)
 
 
 def _wider(a: TensorShape, b: TensorShape) -> TensorShape:

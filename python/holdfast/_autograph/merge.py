@@ -22,6 +22,7 @@ from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
 from .jumps import VALUE
+from .records import is_record, note_one_of_several
 from .sites import Site
 from .state import (
     UNSET,
@@ -53,7 +54,7 @@ class Outcome:
     """What one side did: the values of names, its changes by what they touch, or what it raised."""
 
     def __init__(self, names: dict[str, Any], journal: Journal, raised: str = "") -> None:
-        self.names, self.raised = names, raised
+        self.names, self.raised, self.journal = names, raised, journal
         self.changes: dict[Key, Change] = {}
         count: dict[Key, int] = {}
         for change in journal.changes:
@@ -117,6 +118,7 @@ class _Pairing:
         self.predicate, self.sides, self.site = predicate, (first, second), site
         self.dtypes: dict[tuple[Key, int], Any] = {}  # of numbers of the first side
         self.fillers: list[_Filler] = []
+        self.joined: dict[tuple[int, int], Made] = {}  # what becomes of two objects
         self.names: dict[str, Made] = {}
         self.changes: list[Callable[[list[Any]], None]] = []
 
@@ -124,7 +126,8 @@ class _Pairing:
         """The joined outputs."""
         line = self.site.line
         names = self.site.sides or (f"if in line {line}", f"else of line {line}")
-        for _ in range(_ATTEMPTS):
+        # Each attempt finds out something about a name.
+        for _ in range(_ATTEMPTS + 4 * len(self.site.modified)):
             try:
                 return control.stage_cond(self.predicate, self.first, self.second, names)
             except Again as again:
@@ -153,6 +156,7 @@ class _Pairing:
         self.b = self.sides[1]()
         self.right: dict[int, Any] = {}
         self.needed: list[tuple[_Filler, Any]] = []
+        self.joined = {}
         self.names = {name: self.name(name) for name in self.a.names}
         keys = dict.fromkeys((*self.a.changes, *self.b.changes))
         self.changes = [self.change(key) for key in keys]
@@ -206,6 +210,9 @@ class _Pairing:
         """A nested value of both sides; None if they do not go together and need not."""
         if x is y:
             return lambda outputs: x
+        known = self.joined.get((id(x), id(y)))
+        if known is not None:
+            return known  # two names of one object stay two names of one
         if not same_structure(x, y):
             if strict:
                 messages.refuse_objects(self.site, label, x, y)
@@ -219,7 +226,25 @@ class _Pairing:
                 del self.needed[needed:]
                 return None
             leaves.append(leaf)
-        return _filled(y, leaves)
+        made = _filled(y, leaves)
+        if not is_record(y):
+            return made
+        self.joined[id(x), id(y)] = self.noted(label, x, y, made)
+        return self.joined[id(x), id(y)]
+
+    def noted(self, label: str, x: Any, y: Any, made: Made) -> Made:
+        """The same, and that an object from before the branch may be what it gives."""
+        new = self.a.journal.made(x) and self.b.journal.made(y)
+        given: list[Any] = []  # the one object, once it is there
+
+        def note(outputs: list[Any]) -> Any:
+            if not given:
+                given.append(made(outputs))
+                for record in () if new else (*given, x, y):
+                    note_one_of_several(record, label, self.site)
+            return given[0]
+
+        return note
 
     def one(self, side: int, key: Key, value: Any, numbers: bool = True) -> Made:
         """A nested value of one side; the other gives zeros, which nobody reads.

@@ -22,6 +22,7 @@ __all__ = [
     "refuse_growth",
     "refuse_iterations",
     "refuse_objects",
+    "refuse_store",
     "refuse_unrolling",
     "refuse_unset",
 ]
@@ -348,12 +349,31 @@ def _common_form(name: str, x: Any, y: Any) -> str:
         only = f"{', '.join(odd)} {'is' if len(odd) == 1 else 'are'} on one side only"
         return f"let both give {name} the same keys: {only}"
     kinds = [type(each) for each in (x, y) if isinstance(each, (list, tuple, dict))]
+    if not kinds and x is not None and y is not None and (is_object(x) or is_object(y)):
+        return _object_form(name, x, y)
     if kinds:
         return f"let both give {name} the same form: as many parts, of the same kinds"
     if x is None or y is None:
         zeros = f"`{module_alias()}.zeros_like`"
         return f"give {name} a tensor where it is None now, such as by {zeros}"
     return f"let both sides give {name} a tensor of the same dtype, such as by `tf.cast`"
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is an object of a class of the program's own."""
+    return not isinstance(
+        value, (bool, int, float, complex, str, bytes, np.generic, np.ndarray)
+    ) and (not is_tensor(value))
+
+
+def _object_form(name: str, x: Any, y: Any) -> str:
+    """The advice where a name is one of two objects."""
+    if type(x) is type(y):
+        return (
+            f"choose between tensors: assign the attributes that differ, and leave {name} the "
+            f"`{type(x).__name__}` that it is"
+        )
+    return f"let both give {name} the same kind of object, or a tensor of the same dtype"
 
 
 def _what(value: Any) -> str:
@@ -373,15 +393,48 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
     """An iteration replaces a value that cannot travel through a staged loop."""
     spots = [site.set_before(name), site.set_in(0, name)]
     texts = [f"{_quoted(name)} is {_what(value)} here" for value in (before, after)]
+    changes = f"turns {_quoted(name)} from {_what(before)} into {_what(after)}"
+    if _what(before) == _what(after):
+        changes = f"gives {_quoted(name)} another object: {_what(after)} for {_what(before)}"
+    fix = (
+        f"give {_quoted(name)} a tensor of that dtype before the loop, by `{module_alias()}.zeros` "
+        f"or `{module_alias()}.cast`"
+    )
+    if isinstance(before, (list, tuple)) and isinstance(after, (list, tuple)):
+        fix = f"begin with a list, and let it grow by `{name}.append(...)`"
+        if len(before) >= len(after):
+            fix = f"let {_quoted(name)} have as many parts after an iteration as before it"
+    elif type(before) is type(after) and is_object(after):
+        fix = _object_form(_quoted(name), before, after)
     fail(
         "E0902",
-        f"a staged {_statement(site)} turns {_quoted(name)} from {_what(before)} into "
-        f"{_what(after)}",
+        f"a staged {_statement(site)} {changes}",
         "how often the body runs is known when the graph runs; what it hands on must be a tensor "
         "of the same dtype from the start.",
-        fix=f"give {_quoted(name)} a tensor of that dtype before the loop, by `tf.zeros` or "
-        "`tf.cast`",
+        fix=fix,
         labels=[*_set_labels(site, (before, after), spots, texts), _staged_loop(site)],
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
+def refuse_store(holder: Any, attribute: str, name: str, site: Site) -> NoReturn:
+    """An attribute is assigned of an object that is one of several, which the graph chooses."""
+    kind = type(holder).__name__
+    spots = [site.set_before(name), *(site.set_in(i, name) for i in range(len(site.blocks)))]
+    labels = [
+        _label("born", site.home.loc(spot), f"{_quoted(name)} is set here")
+        for spot in dict.fromkeys(filter(None, spots))
+    ]
+    labels += [_label("placed", site.loc(), f"which `{kind}` it is, is decided here")]
+    fail(
+        "E0902",
+        f"`{attribute}` is assigned of a `{kind}` that is one of several: {_quoted(name)} of a "
+        f"staged {_statement(site)}",
+        "which object it is, is known when the graph runs, and a Python object is changed while "
+        "it is traced.",
+        fix=f"make a new `{kind}` with the other value, or assign `{attribute}` before the choice",
+        labels=[*labels, *used_here(f"`{attribute}` is assigned here")],
         subject={"name": name},
         op=site.kind,
     )

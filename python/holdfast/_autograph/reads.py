@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +12,15 @@ from .. import _holdfast
 from .._messages.user_code import is_user_class, is_user_module
 from .._tensors import registry
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import Growth, journal, mutate, note_set, own_value, put
+from .._tracing.journal import (
+    Growth,
+    journal,
+    mutate,
+    note_set,
+    one_of_several,
+    own_value,
+    put,
+)
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,
@@ -26,6 +34,7 @@ from .._tracing.locations import (
 )
 from .._tracing.recorder import Object, recording
 from .conversion import converted_callee
+from .messages import refuse_store
 from .state import Maybe
 from .unset import settled
 
@@ -231,12 +240,20 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
         elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
             recorder.note_item(container, index, pending)
             place = ItemLocation(container, index)
+            _make_missing(container, index)
     else:
         getter = getattr(type(container), "__getitem__", None)
         if isinstance(getter, types.FunctionType):
             return converted_callee(getter)(container, index)
     value = container[index]
     return value if place is None else own_value(place.key, value)
+
+
+def _make_missing(container: Any, index: Any) -> None:
+    """A dict that makes what it lacks stores it, which is a store like any other."""
+    makes = container.default_factory if isinstance(container, defaultdict) else None
+    if makes is not None and index not in container:
+        _Item(container, index).value = fresh(makes())
 
 
 def looked_through(values: Any) -> Any:
@@ -367,6 +384,9 @@ class _Attribute(_Target):
         return attribute(self.holder, self.name, pending=True)
 
     def _write(self, value: Any) -> None:
+        several = one_of_several(self.holder)
+        if several is not None:
+            refuse_store(self.holder, self.name, *several)
         kind = type(self.holder)
         _, defined = class_attribute(kind, self.name)
         takes, sets = kind.__setattr__, getattr(type(defined), "__set__", None)

@@ -30,11 +30,15 @@ def spot_of(node: ast.AST) -> Spot:
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Home:
-    """The function that staged statements stand in, and where it sets its names."""
+    """The function that staged statements stand in, and where it sets its names.
+
+    grows: by the name of a method, where it is called and of what, such as `rows` of `rows.append`.
+    """
 
     filename: str
     function: str
     sets: dict[str, list[Spot]]
+    grows: dict[str, list[tuple[Spot, str]]] = dataclasses.field(default_factory=dict)
 
     def loc(self, where: Spot) -> dict[str, Any]:
         """A place in the function, as the dict form of a Loc."""
@@ -116,6 +120,12 @@ class Site:
         ]
         return found[0] if len(found) == 1 else ""
 
+    def grown_by(self, method: str) -> tuple[Spot, str] | None:
+        """The one place in the first block that calls a method of a container, and its text."""
+        first, last = self.blocks[0] if self.blocks else (0, -1)
+        found = [each for each in self.home.grows.get(method, ()) if first <= each[0].line <= last]
+        return found[0] if len(found) == 1 else None
+
     def set_inside(self, name: str) -> Spot | None:
         """The last line between the statement and its first block that sets `name`."""
         first = self.blocks[0][0] if self.blocks else 0
@@ -127,6 +137,19 @@ class Site:
         """The last line before the statement that sets `name`."""
         before = [each for each in self.home.sets.get(name, ()) if each.line < self.where.line]
         return before[-1] if before else None
+
+
+_GROW = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault"}
+
+
+def grows(function: ast.AST) -> dict[str, list[tuple[Spot, str]]]:
+    """Every place in a function that lets a container grow, by the name of the method."""
+    found: dict[str, list[tuple[Spot, str]]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _GROW:
+                found.setdefault(name, []).append((spot_of(node), ast.unparse(owner)))
+    return found
 
 
 def sets(function: ast.AST) -> dict[str, list[Spot]]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast
-from .._structures import nesting
 from .._tensors import registry
 from .._tensors.dtypes import float32
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol
+from .records import leaves_of, packed, same_structure
 from .sites import Site
 
 __all__ = [
@@ -184,16 +184,6 @@ def zeros(spec: Spec) -> Any:
     return registry.function("zeros")(sizes, spec.dtype)
 
 
-def leaves_of(value: Any) -> list[Any]:
-    """The leaves of a nested value."""
-    return nesting.flatten(value) if nesting.is_nested(value) else [value]
-
-
-def packed(like: Any, leaves: list[Any]) -> Any:
-    """A value nested as `like` with other leaves."""
-    return nesting.pack_sequence_as(like, leaves) if nesting.is_nested(like) else leaves[0]
-
-
 def same_object(x: Any, y: Any) -> bool:
     """Whether two values are the same for code that has either, as far as Python can tell."""
     if x is y:
@@ -201,14 +191,3 @@ def same_object(x: Any, y: Any) -> bool:
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         return x.dtype == y.dtype and np.array_equal(x, y)
     return is_plain(x) and is_plain(y) and same_value(x, y)
-
-
-def same_structure(a: Any, b: Any) -> bool:
-    """Whether two values are nested in the same way."""
-    if not nesting.is_nested(a) and not nesting.is_nested(b):
-        return True
-    try:
-        nesting.assert_same_structure(a, b)
-    except (TypeError, ValueError):
-        return False
-    return True

@@ -23,7 +23,7 @@ from .expressions import Expressions, Scope
 from .flow import analyse
 from .jumps import CannotLower, lower
 from .names import Bindings, bindings, free_names, parameters
-from .sites import Home, Site, sets, spot_of
+from .sites import Home, Site, grows, sets, spot_of
 
 __all__ = ["Statements", "rewrite"]
 
@@ -243,7 +243,7 @@ def rewrite(
     A generator or coroutine, or a function that jumps out of a `finally`, keeps its statements:
     their conditions have to be Python values.
     """
-    home = Home(filename, name, sets(node))
+    home = Home(filename, name, sets(node), grows(node))
     start = [node.body.pop(0)] if ast.get_docstring(node, clean=False) is not None else []
     if not node.body:
         node.body = [nodes.at(ast.Pass(), node)]
@@ -278,6 +278,8 @@ def _opening(node: ast.FunctionDef, scope: Scope) -> list[ast.stmt]:
         reads: list[ast.expr] = [nodes.load(name) for name in sorted(scope.outer)]
         kept = ast.Expr(ast.Tuple(reads, ast.Load()))
         out.append(ast.If(ast.Constant(False), [kept], []))
+    if node.args.kwarg is not None:  # Python makes the dict for this call
+        out.append(ast.Expr(nodes.call("fresh", [nodes.load(node.args.kwarg.arg)], node)))
     return [nodes.at(statement, node) for statement in out]
 
 

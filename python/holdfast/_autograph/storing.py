@@ -82,6 +82,8 @@ def _raw_setattr(holder: Any, name: str, value: Any) -> None:
 def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls a method that changes a container."""
     recorder = recording()
+    if recorder is not None and id(container) in recorder.stand_ins:
+        return getattr(recorder.stand_ins[id(container)], name)(*args, **kwargs)
     within = recorder.home_of(container) if recorder is not None else None
     if recorder is not None:
         recorder.note_growth(container)

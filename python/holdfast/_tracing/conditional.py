@@ -24,10 +24,17 @@ from .journal import (
     conditional_at,
     conditional_beside,
 )
-from .locations import MISSING, AttributeLocation, ItemLocation, Location, leaves
+from .locations import MISSING, AttributeLocation, ItemLocation, Location, holds_symbol, leaves
 from .made_objects import attributes_of
 
-__all__ = ["refuse_held", "refuse_length", "refuse_presence", "refuse_read", "refuse_walk"]
+__all__ = [
+    "refuse_grown",
+    "refuse_held",
+    "refuse_length",
+    "refuse_presence",
+    "refuse_read",
+    "refuse_walk",
+]
 
 
 def _is_new(change: Change) -> bool:
@@ -116,8 +123,37 @@ def _named(change: Change) -> str:
     return f"`{text}`" if text else change.location.describe()
 
 
+def refuse_grown(
+    site: Any, container: Any, method: str, used: list[dict[str, Any]] | None = None
+) -> NoReturn:
+    """E0103: a container got something in each iteration that no stack can be made of."""
+    labels = used or []
+    known = site.grown_by(method)
+    kind = type(container).__name__
+    name = f"`{known[1]}`" if known is not None else f"a {kind}"
+    loop = {"role": "placed", "loc": site.loc(), "text": "the loop", "primary": not used}
+    if known is not None:
+        born = {"role": "born", "loc": site.home.loc(known[0]), "primary": False}
+        labels = [born | {"text": f"`{method}` in a loop's body: one value per iteration"}, *labels]
+    alias = module_alias()
+    fail(
+        "E0103",
+        f"{name} grows in a staged loop by what is no tensor, and is used after it",
+        f"the body makes one value per iteration, and is traced once: {name} can be stacked after "
+        f"the loop where each `{method}` gives it one tensor, or a number",
+        fix=f"carry a `{alias}.TensorArray` for each tensor: `ta = ta.write(i, ...)` in the body, "
+        "`ta.stack()` after it",
+        labels=[loop, *labels],
+        subject={"name": name.strip("`")},
+        op=site.kind,
+    )
+
+
 def _refuse(change: Change, asked: str) -> NoReturn:
     name, site, text = _named(change), change.site, _text(change)
+    in_loop = site is not None and site.kind != "if"
+    if isinstance(change, Growth) and in_loop and holds_symbol(change.value):
+        refuse_grown(site, change.container.read(), change.method, used_here(asked))
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
     sides: list[Any] = []

@@ -28,6 +28,7 @@ __all__ = [
     "note_assigned",
     "note_read",
     "note_set",
+    "one_of_several",
     "open_journals",
     "own_value",
     "put",
@@ -101,6 +102,8 @@ class Journal:
         self._alive: list[Any] = []  # keys hold ids, which must not be given twice
         self._before: dict[int, tuple[Any, Any]] = {}
         self._made: dict[int, Any] = {}
+        # Objects, by id, that stand for one of several: with the name and the statement of each.
+        self.one_of_several: dict[int, tuple[Any, str, Any]] = {}
         self.reads: set[tuple[Any, ...]] = set()  # places that were read before they were set
         self.asked: set[int] = set()  # containers, by id, of which more than one item was asked for
 
@@ -151,6 +154,7 @@ class Journal:
     def adopt(self, inner: Journal) -> None:
         """Takes over what was made while another journal was written inside this one."""
         self._made.update(inner._made)
+        self.one_of_several.update(inner.one_of_several)
         self.reads |= inner.reads - self.keys
         self.asked |= inner.asked
 
@@ -167,6 +171,15 @@ class Journal:
             if isinstance(change, Set) and not isinstance(change.location, ItemLocation):
                 change.location.restore(change.old)
         self.restore(self._before)
+
+    def undo_outside(self) -> None:
+        """Takes back what was changed in things that were there before; what was made stays."""
+        for change in reversed(self.changes):
+            if not isinstance(change, Set) or isinstance(change.location, ItemLocation):
+                continue
+            if not self.made(change.location.holder()):
+                change.location.restore(change.old)
+        self.restore(self._before.keys() - self._made.keys())
 
     def undo_symbols(self) -> None:
         """Takes back what holds tensors without a value; the rest stays, as in plain code."""
@@ -287,6 +300,14 @@ def _is_of_another_thread(key: tuple[Any, ...], value: Any) -> bool:
         return True  # a call: in this thread a trace is being made
     others = [each for each in _written.copy() if each not in _open.journals]
     return any(key in each.keys and each.last_set(key).inside is value for each in others)
+
+
+def one_of_several(thing: Any) -> tuple[str, Any] | None:
+    """The name and the statement of an object that stands for one of several; None for another."""
+    for each in _open.journals:
+        if id(thing) in each.one_of_several:
+            return each.one_of_several[id(thing)][1:]
+    return None
 
 
 def uncertain(key: tuple[Any, ...]) -> Set | None:

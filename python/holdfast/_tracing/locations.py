@@ -65,6 +65,7 @@ class Location:
     __slots__ = ("__weakref__", "key")
     key: tuple[Any, ...]  # equal for the same place, while its holder lives
     anew = False  # whether each read may give another tensor, though nobody stored one
+    writable = True  # whether another value can be put there
 
     def read(self) -> Any:
         """The value there now, without running the user's code; MISSING if there is none."""
@@ -197,6 +198,7 @@ class SpaceLocation(Location):
     """The `__dict__` of an object, as a container."""
 
     __slots__ = ("_holder", "owner")
+    writable = False
 
     def __init__(self, holder: Any) -> None:
         self._holder, self.owner = weak_getter(holder), type(holder).__name__
@@ -220,6 +222,7 @@ class OwnerLocation(Location):
     """The container of a method that is kept in a place, such as `kept.append`."""
 
     __slots__ = ("within",)
+    writable = False
 
     def __init__(self, within: Location) -> None:
         self.within = within
@@ -247,6 +250,14 @@ class ClassLocation(Location):
     def read(self) -> Any:
         holder = self._holder()
         return MISSING if holder is MISSING else holder.__dict__.get(self.name, MISSING)
+
+    def write(self, value: Any) -> None:
+        self.restore(value)
+
+    def restore(self, value: Any) -> None:
+        holder = self._holder()
+        if holder is not MISSING:
+            AttributeLocation(holder, self.name).restore(value)
 
     def holder(self) -> Any:
         return self._holder()
@@ -290,6 +301,7 @@ class FieldLocation(Location):
     """A field of an object that never changes, read where the object was: it may be another now."""
 
     __slots__ = ("name", "within")
+    writable = False
 
     def __init__(self, thing: Any, name: str, within: Location) -> None:
         self.name, self.within = name, within
@@ -310,6 +322,7 @@ class Object(Location):
     """An object itself, for questions about the whole of it, such as its length."""
 
     __slots__ = ("_holder", "within")
+    writable = False
 
     def __init__(self, thing: Any, within: Location | None = None) -> None:
         self.within = within
@@ -356,6 +369,7 @@ class ArgumentLocation(Location):
     """
 
     __slots__ = ("copy", "path")
+    writable = False
 
     def __init__(self, copy: Any, path: tuple[Any, ...]) -> None:
         self.copy, self.path = copy, path

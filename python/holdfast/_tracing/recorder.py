@@ -21,7 +21,7 @@ from .._messages.contexts import contextmanager
 from .._messages.diagnostics import Mark, mark
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol
-from ..errors import fail, used_here
+from ..errors import fail, unsupported, used_here
 from .conditional import refuse_held, refuse_length, refuse_read, refuse_walk
 from .journal import (
     Change,
@@ -234,6 +234,8 @@ class Recorder:
         self._asked: set[int] = set()
         self._positions: dict[int, dict[int, list[int]]] = {}  # in lists as they were found
         self._alive: list[Any] = []  # so that no id is given twice while tracing
+        # Lists of the graph, by the id of the list that has to stay in its place.
+        self.stand_ins: dict[int, Any] = {}
         self._stores: list[Store] | None = None
         self.undo: Undo | None = None  # how to take them back
         self.templates: ObjectTemplates | None = (
@@ -391,6 +393,7 @@ class Recorder:
 
     def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
         """An item of a container was read, or found missing."""
+        self._refuse_grown(container)
         location = self._asks(container)
         value = item_of(container, item)
         if location is None:
@@ -426,7 +429,18 @@ class Recorder:
     def note_length(self, container: Any) -> None:
         """The length of a container was asked for."""
         refuse_length(container)
+        self._refuse_grown(container)
         self._note_length(container)
+
+    def _refuse_grown(self, container: Any) -> None:
+        """A list that grew in a staged loop where nothing else can take its place."""
+        if id(container) in self.stand_ins:
+            unsupported(
+                "a list that grew in a staged loop is read through a method or an argument",
+                "in the graph it is a list of tensors, which can't take the place of the list "
+                "there; every call appends to the list when the graph has run.",
+                fix="read it after the call, or let the loop append to a list that has a name",
+            )
 
     def _note_length(self, container: Any) -> None:
         self._note_aspect(container, "length", len)
@@ -457,6 +471,7 @@ class Recorder:
         """All of a container was read, or may have been."""
         if location is None:
             refuse_walk(container)
+            self._refuse_grown(container)
         location = location or self.place_of(container)
         if location is None:
             return

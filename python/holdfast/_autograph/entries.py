@@ -1,0 +1,66 @@
+"""What travels through a staged loop under one name or in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._tracing.locations import Location
+from .records import inside_records
+from .state import (
+    UNSET,
+    Spec,
+    as_tensor,
+    is_number,
+    is_tensorish,
+    leaves_of,
+    packed,
+    spec_of,
+    zeros,
+)
+
+__all__ = ["Entry", "from_sample", "sample"]
+
+
+class Entry:
+    """One name or place that travels through the loop."""
+
+    def __init__(self, name: str, location: Location | None, before: Any, start: Any) -> None:
+        self.name, self.location, self.before = name, location, before
+        self.start = start  # the value of the first iteration, nested, tensors and others
+        self.after: Any = UNSET  # how the last iteration leaves it, for the structure
+        self.slots: list[int | None] = []
+        self.flag: int | None = None  # of a name that not each iteration sets: whether one has
+
+    @property
+    def key(self) -> Any:
+        return self.location.key if self.location is not None else self.name
+
+    @property
+    def was_set(self) -> bool:
+        """Whether there was a value to begin with."""
+        return self.before is self.start
+
+    def filled(self, like: Any, variables: Any) -> Any:
+        """A value nested as `like`, with variables where it holds tensors."""
+        leaves = [
+            leaf if slot is None else variables[slot]
+            for leaf, slot in zip(leaves_of(like), self.slots, strict=True)
+        ]
+        return packed(like, leaves)
+
+
+def sample(value: Any) -> Any:
+    """A value with specs in place of its tensors, which belong to an attempt."""
+    leaves = [
+        spec_of(as_tensor(leaf))
+        if is_tensorish(leaf) and not (within and is_number(leaf))
+        else leaf
+        for leaf, within in zip(leaves_of(value), inside_records(value), strict=True)
+    ]
+    return packed(value, leaves)
+
+
+def from_sample(sample: Any) -> Any:
+    """The value to begin with: zeros that nobody reads."""
+    leaves = [zeros(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves_of(sample)]
+    return packed(sample, leaves)

@@ -1,0 +1,166 @@
+"""Objects that staged code hands on: their tensors travel, and each path makes an object anew.
+
+`state = State(h, c)` in a loop or a branch leaves one of several objects under a name. An object
+that the trace itself made is taken apart into its attributes like a tuple, and put together again
+around the tensors that the graph gives. Objects from outside the trace have a life of their own:
+they stay what they are.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from .. import _holdfast
+from .._structures import nesting
+from .._tensors.symbols import is_symbol
+from .._tracing.journal import journal
+from .._tracing.made_objects import PLAIN_NEW, attributes_of
+from .._tracing.recorder import recording
+
+__all__ = [
+    "inside_records",
+    "is_made",
+    "is_record",
+    "leaves_of",
+    "note_one_of_several",
+    "packed",
+    "records_in",
+    "same_structure",
+]
+
+_OTHERS = (type, types.ModuleType, types.FunctionType, _holdfast.Object, _holdfast.Tensor)
+
+
+def _parts(value: Any) -> list[Any]:
+    return nesting.flatten(value) if nesting.is_nested(value) else [value]
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    """What an object hands on."""
+    carries = getattr(type(thing), "__carries__", None)
+    if carries is not None:
+        return {name: getattr(thing, name) for name in carries}
+    return attributes_of(thing)
+
+
+def is_made(thing: Any) -> bool:
+    """Whether the trace made this object, of a class with attributes."""
+    if type(thing).__new__ not in PLAIN_NEW or isinstance(thing, _OTHERS):
+        return False
+    recorder = recording()
+    return recorder is not None and recorder.is_made(thing)
+
+
+def is_record(thing: Any) -> bool:
+    """Whether the trace made this object, and it holds what may be a tensor."""
+    return is_made(thing) and _holds(thing, set())
+
+
+def _holds(thing: Any, seen: set[int]) -> bool:
+    if id(thing) in seen:
+        return False
+    seen.add(id(thing))
+    for value in _attributes(thing).values():
+        for part in _parts(value):
+            if is_symbol(part) or isinstance(part, (_holdfast.Tensor, int, float, complex)):
+                return True
+            plain = type(part).__new__ in PLAIN_NEW and not isinstance(part, _OTHERS)
+            if plain and _holds(part, seen):
+                return True
+    return False
+
+
+def _walk(value: Any, seen: set[int], within: bool) -> Iterator[tuple[Any, bool]]:
+    """The leaves of a value, and whether each is inside of an object."""
+    for part in _parts(value):
+        if not is_record(part):
+            yield part, within
+        elif id(part) not in seen:
+            seen.add(id(part))
+            for attribute in _attributes(part).values():
+                yield from _walk(attribute, seen, True)
+
+
+def records_in(value: Any) -> list[Any]:
+    """The objects in a value that are taken apart."""
+    seen: set[int] = set()
+    found: list[Any] = []
+    todo = _parts(value)
+    while todo:
+        part = todo.pop()
+        if id(part) not in seen and is_record(part):
+            seen.add(id(part))
+            found.append(part)
+            for attribute in _attributes(part).values():
+                todo += _parts(attribute)
+    return found
+
+
+def note_one_of_several(record: Any, name: str, site: Any) -> None:
+    """Remembers that an object stands for one of several: which one, the graph will know."""
+    now = journal()
+    if now is not None and not hasattr(type(record), "__carries__"):
+        now.one_of_several[id(record)] = (record, name, site)
+
+
+def leaves_of(value: Any) -> list[Any]:
+    """The leaves of a nested value; those of one object come once."""
+    return [leaf for leaf, _ in _walk(value, set(), False)]
+
+
+def inside_records(value: Any) -> list[bool]:
+    """Of each leaf, whether it belongs to an object."""
+    return [within for _, within in _walk(value, set(), False)]
+
+
+def packed(like: Any, leaves: list[Any]) -> Any:
+    """A value nested as `like` with other leaves; objects are new ones, unless nothing changes."""
+    if is_record(like) and all(a is b for a, b in zip(leaves_of(like), leaves, strict=True)):
+        return like
+    return _rebuilt(like, iter(leaves), {})
+
+
+def _rebuilt(like: Any, leaves: Iterator[Any], copies: dict[int, Any]) -> Any:
+    new = [
+        _copy(part, leaves, copies) if is_record(part) else next(leaves) for part in _parts(like)
+    ]
+    return nesting.pack_sequence_as(like, new) if nesting.is_nested(like) else new[0]
+
+
+def _copy(thing: Any, leaves: Iterator[Any], copies: dict[int, Any]) -> Any:
+    if id(thing) not in copies:
+        kind: Any = type(thing)
+        copy = copies[id(thing)] = kind.__new__(kind)
+        now = journal()
+        if now is not None:
+            now.note_made(copy)
+        handed_on = _attributes(thing)
+        for name, part in attributes_of(thing).items():
+            new = _rebuilt(part, leaves, copies) if name in handed_on else part
+            object.__setattr__(copy, name, new)
+    return copies[id(thing)]
+
+
+def same_structure(a: Any, b: Any) -> bool:
+    """Whether two values are nested in the same way, with objects of the same classes."""
+    return _alike(a, b, set())
+
+
+def _alike(a: Any, b: Any, seen: set[tuple[int, int]]) -> bool:
+    if a is b or (id(a), id(b)) in seen:
+        return True
+    seen.add((id(a), id(b)))
+    if nesting.is_nested(a) or nesting.is_nested(b):
+        try:
+            nesting.assert_same_structure(a, b)
+        except (TypeError, ValueError):
+            return False
+        return all(_alike(x, y, seen) for x, y in zip(_parts(a), _parts(b), strict=True))
+    if not (is_record(a) or is_record(b)):
+        return True
+    if not (is_record(a) and is_record(b)) or type(a) is not type(b):
+        return False
+    mine, other = _attributes(a), _attributes(b)
+    return list(mine) == list(other) and all(_alike(mine[k], other[k], seen) for k in mine)

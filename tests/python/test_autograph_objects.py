@@ -1,0 +1,109 @@
+"""Objects, dicts, lists and dataclasses in staged loops and branches: as plain Python has them.
+
+Each program of `data/objects_in_staged_code.txt` runs twice, traced and as it is, and shows the
+same; none of them has a message.
+"""
+
+import linecache
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+FILE = pathlib.Path(__file__).parent / "data" / "objects_in_staged_code.txt"
+
+
+def programs():
+    for part in re.split(r"^=== ", FILE.read_text(), flags=re.MULTILINE)[1:]:
+        title, _, source = part.partition("\n")
+        yield pytest.param(source, id=title.replace(" ", "_"))
+
+
+def plain(value):
+    """A value with numbers in place of tensors."""
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return np.asarray(value).round(4).tolist()
+
+
+def shown(source, file):
+    """What a program shows."""
+    seen = []
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    space = {"__name__": "shown", "tf": tf, "np": np}
+    space["show"] = lambda *values: seen.append([plain(value) for value in values])
+    exec(compile(source, file, "exec"), space)
+    return seen
+
+
+@pytest.mark.parametrize("source", list(programs()))
+def test_a_program_shows_what_it_shows_untraced(source, request):
+    file = f"<{request.node.callspec.id}>"
+    traced = shown(source, file)
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert traced == shown(source, f"{file} eager")
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert traced
+
+
+# What stands for one of several objects can't be changed: nobody knows yet which one it is.
+
+AFTER_A_BRANCH = """
+class Point:
+    def __init__(self, x):
+        self.x = x
+@tf.function
+def f(x):
+    p = q = Point(x)
+    if x > 0.0:
+        p = Point(x + 1.0)
+    {}
+    return p.x + q.x
+f(tf.constant(1.0))
+"""
+IN_A_LOOP = """
+class Point:
+    def __init__(self, x):
+        self.x = x
+@tf.function
+def f(x):
+    p = q = Point(x)
+    while p.x < 9.0:
+        p.x = p.x + 1.0
+        p = Point(p.x * 2.0)
+    return q.x
+f(tf.constant(1.0))
+"""
+
+
+@pytest.mark.parametrize(
+    "source", [AFTER_A_BRANCH.format("p.x = 3.0"), AFTER_A_BRANCH.format("q.x = 3.0"), IN_A_LOOP]
+)
+def test_one_of_several_objects_is_not_changed(source):
+    with pytest.raises(TypeError, match=r"E0902\]: `x` is assigned of a `Point` that is one of"):
+        shown(source, "<several>")
+
+
+def test_one_of_several_objects_is_read():
+    assert shown(AFTER_A_BRANCH.format("q = p") + "show(f(tf.constant(3.0)))", "<read>") == [[8.0]]
+
+
+def test_a_list_that_grew_behind_a_method_is_not_read_in_the_trace():
+    kept = []
+    add = kept.append
+
+    @tf.function
+    def f(x, n):
+        for _ in tf.range(n):
+            add(x)
+        return x + len(kept)
+
+    with pytest.raises(tf.errors.UnimplementedError, match="a list that grew in a staged loop"):
+        f(tf.constant(1.0), tf.constant(2))
