@@ -47,10 +47,13 @@ def _attributes(thing: Any) -> dict[str, Any]:
 
 def is_made(thing: Any) -> bool:
     """Whether the trace made this object, of a class with attributes."""
-    if type(thing).__new__ not in PLAIN_NEW or isinstance(thing, _OTHERS):
-        return False
     recorder = recording()
-    return recorder is not None and recorder.is_made(thing)
+    return recorder is not None and _is_plain(thing) and recorder.is_made(thing)
+
+
+def _is_plain(thing: Any) -> bool:
+    kind: Any = type(thing)
+    return kind.__new__ in PLAIN_NEW and not isinstance(thing, _OTHERS)
 
 
 def is_record(thing: Any) -> bool:
@@ -66,8 +69,7 @@ def _holds(thing: Any, seen: set[int]) -> bool:
         for part in _parts(value):
             if is_symbol(part) or isinstance(part, (_holdfast.Tensor, int, float, complex)):
                 return True
-            plain = type(part).__new__ in PLAIN_NEW and not isinstance(part, _OTHERS)
-            if plain and _holds(part, seen):
+            if _is_plain(part) and _holds(part, seen):
                 return True
     return False
 
