@@ -23,6 +23,21 @@ cudaError_t reduce(Reduction, Element, bool kept, bool keep, const void* in, voi
 cudaError_t softmax(Element, bool logarithm, const void* in, void* out, int64_t rows, int64_t cols,
                     cudaStream_t);
 
+/// Rows of elements, by how far rows and elements lie apart; 0 repeats one.
+struct Strided {
+  const void* data;
+  int64_t row, step;
+};
+/// Rows of `cols` >= 1 elements: loss = -sum(labels * log of softmax(in)), back = softmax(in) -
+/// labels.
+cudaError_t cross_entropy(Element, Strided in, Strided labels, void* loss, void* back, int64_t rows,
+                          int64_t cols, cudaStream_t);
+/// Likewise for labels that are numbers of classes, of 64 bits where `wide`, else of 32. The 64
+/// bits at `first_bad` become the first row whose label is none, or all ones.
+cudaError_t sparse_cross_entropy(Element, const void* in, bool wide, const void* labels,
+                                 void* first_bad, void* loss, void* back, int64_t rows,
+                                 int64_t cols, cudaStream_t);
+
 /// out[cols, rows] = in[rows, cols], both at least 1, in cells of 2 or 4 bytes.
 cudaError_t transpose(int cell, const void* in, void* out, int64_t rows, int64_t cols,
                       cudaStream_t);

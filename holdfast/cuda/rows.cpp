@@ -1,4 +1,5 @@
-// Reductions and softmax: from a call to the launchers of reduce.cu and softmax.cu.
+// Reductions, softmax and cross entropy: from a call to the launchers of reduce.cu, softmax.cu and
+// cross_entropy.cu.
 #include <algorithm>
 
 #include "holdfast/cuda/device.h"
@@ -105,6 +106,55 @@ Status run_softmax(Call& c) {
   return {};
 }
 
+Status run_cross_entropy(Call& c) {
+  CudaDevice* device;
+  if (Status s = enter(c, device); !s.ok()) return s;
+  Tensor &loss = c.out(0), &back = c.out(1);
+  int64_t rows = back.dim(0), cols = back.dim(1);
+  if (rows == 0) return {};
+  if (cols == 0) {
+    HOLDFAST_CUDA(cudaMemsetAsync(loss.mutable_raw(), 0, static_cast<size_t>(loss.bytes()),
+                                  device->stream()));
+    return {};
+  }
+  auto strided = [](const Tensor& t) {
+    return Strided{t.raw(), t.dim(0) == 1 ? 0 : t.dim(1), t.dim(1) == 1 ? 0 : 1};
+  };
+  HOLDFAST_CUDA(cross_entropy(element_of(loss.dtype()), strided(c.in(0)), strided(c.in(1)),
+                              loss.mutable_raw(), back.mutable_raw(), rows, cols,
+                              device->stream()));
+  return {};
+}
+
+// Waits for the GPU, so that a label of no class is refused as it is on the CPU.
+Status run_sparse_cross_entropy(Call& c) {
+  CudaDevice* device;
+  if (Status s = enter(c, device); !s.ok()) return s;
+  const Tensor &x = c.in(0), &labels = c.in(1);
+  int64_t rows = x.dim(0), cols = x.dim(1);
+  if (rows == 0) return {};
+  Tensor found = c.scratch(int64, Shape{1});
+  HOLDFAST_CUDA(sparse_cross_entropy(element_of(x.dtype()), x.raw(), labels.dtype() == int64,
+                                     labels.raw(), found.mutable_raw(), c.out(0).mutable_raw(),
+                                     c.out(1).mutable_raw(), rows, cols, device->stream()));
+  int64_t bad;
+  auto read = [&](void* to, const Tensor& t, int64_t at, size_t bytes) {
+    return device->copy_to_host(
+        to, *t.rep()->buffer,
+        static_cast<size_t>(t.rep()->offset) + static_cast<size_t>(at) * bytes, bytes);
+  };
+  if (Status s = read(&bad, found, 0, sizeof bad); !s.ok()) return s;
+  if (bad < 0) return {};
+  int64_t label = 0;
+  int32_t narrow = 0;
+  Status s = labels.dtype() == int64 ? read(&label, labels, bad, sizeof label)
+                                     : read(&narrow, labels, bad, sizeof narrow);
+  if (!s.ok()) return s;
+  if (labels.dtype() != int64) label = narrow;
+  return {Code::E1103, cat(c.op.name, ": `labels` holds ", label, " at position ", bad,
+                           ", expected a class in [0, ", cols, ")")};
+}
+
 void add(const char* op, Kernel k) {
   if (find_op(op)) add_kernel(op, k);
 }
@@ -122,6 +172,10 @@ void add_row_kernels() {
                guarded_refusal<refuse_reduce>});
   add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats});
   add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats});
+  add("SoftmaxCrossEntropyWithLogits",
+      {"rows", DeviceKind::kCuda, guarded<run_cross_entropy>, kFloats});
+  add("SparseSoftmaxCrossEntropyWithLogits",
+      {"rows", DeviceKind::kCuda, guarded<run_sparse_cross_entropy>, kFloats});
 }
 
 const AddsKernels added(add_row_kernels);

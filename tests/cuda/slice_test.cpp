@@ -25,6 +25,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/conv.h"
 #include "holdfast/ops/linalg.h"
+#include "holdfast/ops/losses.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/reduce.h"
@@ -183,6 +184,33 @@ void convolutions() {
   std::printf("convolutions: worst float32 error %.2g\n", worst);
 }
 
+// Loss and gradient of the logits, for labels that are distributions or classes.
+void losses(const char* what, const Tensor& x, const Tensor& labels) {
+  auto both = [&](const Tensor& logits, const Tensor& with) {
+    GradientTape tape;
+    tape.watch(logits);
+    Tensor loss = is_floating(with.dtype())
+                      ? nn::softmax_cross_entropy_with_logits(with, logits)
+                      : nn::sparse_softmax_cross_entropy_with_logits(with, logits);
+    return std::pair(loss, tape.gradient(loss, logits));
+  };
+  auto [loss, slope] = both(x, labels);
+  auto [loss_there, slope_there] = both(there(x), there(labels));
+  same(what, loss_there, loss, 4);
+  same(what, slope_there, slope, 4);
+}
+
+void refused_labels() {
+  Tensor x = there(numbers({5, 3})), labels = there(constant({0, 2, 3, 1, -1}));
+  try {
+    nn::sparse_softmax_cross_entropy_with_logits(labels, x);
+    check(false, "a label of no class is refused");
+  } catch (const Error& e) {
+    std::string said = e.what();
+    check(said.find("holds 3 at position 2") != std::string::npos, said.c_str());
+  }
+}
+
 void rows() {
   double worst = 0;
   for (DType d : kFloatTypes) {
@@ -192,6 +220,12 @@ void rows() {
       double e = same("Softmax", nn::softmax(there(x)), nn::softmax(x));
       same("LogSoftmax", nn::log_softmax(there(x)), nn::log_softmax(x));
       if (d == float32) worst = std::max(worst, e);
+    }
+    for (const Shape& s : {Shape{3, 4}, Shape{9, 513}, Shape{0, 4}, Shape{70, 1}}) {
+      Tensor x = numbers(s, d, -5, 5), parts = nn::softmax(numbers(s, d, -1, 1));
+      losses("a distribution", x, parts);
+      losses("one distribution for all rows", x, nn::softmax(numbers({1, s[1]}, d, -1, 1)));
+      for (DType i : {int32, int64}) losses("classes", x, cast(argmax(parts, 1), i));
     }
     Tensor x = numbers({6, 5, 40, 7}, d, 0, 1);
     for (const Axes& axes :
@@ -222,6 +256,7 @@ void rows() {
     same("Sum", reduce_sum(there(x)), reduce_sum(x));
     same("Sum", reduce_sum(there(x), {.axis = Sizes(0)}), reduce_sum(x, {.axis = Sizes(0)}));
   }
+  refused_labels();
   std::printf("rows: worst float32 softmax error %.2g\n", worst);
 }
 
