@@ -107,7 +107,7 @@ def test_lines_that_do_not_fit_are_told(line, defaults, message):
 
 def test_csv_files_are_datasets(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text('x,y,z\n1,"two\nlines",0.5\n\n2,b,\n')
+    path.write_text('x,y,z\n1,"two\nlines",0.5\n2,b,\n')
     made = tf.data.experimental.CsvDataset(str(path), [0, "", 9.0], header=True)
     assert [tuple(np.asarray(each).tolist() for each in row) for row in made] == [
         (1, b"two\nlines", 0.5),
@@ -117,6 +117,9 @@ def test_csv_files_are_datasets(tmp_path):
     assert [float(row[0]) for row in some] == [0.5, 0.0]
     rest = tf.data.experimental.CsvDataset(str(path), [0.0], header=True, exclude_cols=[0, 1])
     assert [float(row[0]) for row in rest] == [0.5, 0.0]
+    path.write_text("1,a\n\n")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1 fields, expected 2"):
+        list(tf.data.experimental.CsvDataset(str(path), [0, ""]))
 
 
 def test_columns_of_csv_files_are_batched_by_name(tmp_path):
