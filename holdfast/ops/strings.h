@@ -59,6 +59,14 @@ struct AsStringOptions {
 /// Numbers as texts.
 HOLDFAST_API Tensor as_string(const In& input, const AsStringOptions& = {});
 
+struct SegmentJoinOptions {
+  std::string separator;
+};
+/// Element i of the result is the strings put together whose segment id is i.
+HOLDFAST_API Tensor unsorted_segment_join(const In& inputs, const In& segment_ids,
+                                          const Sizes& num_segments,
+                                          const SegmentJoinOptions& = {});
+
 struct RegexReplaceOptions {
   bool replace_global = true;  // else the first place alone
 };
@@ -81,7 +89,8 @@ struct TranscodeOptions {
   int64_t replacement_char = 65533;
   bool replace_control_characters = false;
 };
-/// Texts of another encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE", from these and "US-ASCII".
+/// Texts of another encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE", from these and "UTF-16",
+/// "UTF-32" (by their marks), "UTF-16-LE", "UTF-32-LE", "US-ASCII" and "ISO-8859-1".
 HOLDFAST_API Tensor unicode_transcode(const In& input, const std::string& input_encoding,
                                       const std::string& output_encoding,
                                       const TranscodeOptions& = {});

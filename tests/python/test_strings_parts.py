@@ -1,5 +1,6 @@
 """Texts cut into parts, characters, runs, buckets and numbers: as TensorFlow has them."""
 
+import numpy as np
 import pytest
 
 import holdfast as tf
@@ -169,3 +170,98 @@ def test_templates():
 FAST = [377723, 291400, 782937, 268677, 641401, 612127, 460573]
 STRONG = [804547, 12304, 279515, 601189, 398945, 743113, 110016]
 PLAIN = [598820, 789371, 241279, 56437, 307402, 222250, 607196]
+
+
+TEXTS = ["plain", "Zürich", "日本語", "𝈧n𝈩", "", "a\ufeffb"]
+CODECS = {
+    "UTF-8": "utf-8",
+    "UTF-16-BE": "utf-16-be",
+    "UTF-16-LE": "utf-16-le",
+    "UTF-32-BE": "utf-32-be",
+    "UTF-32-LE": "utf-32-le",
+    "UTF-16": "utf-16",  # begins with a mark, as Python writes it
+    "UTF-32": "utf-32",
+    "ISO-8859-1": "latin-1",
+    "US-ASCII": "ascii",
+}
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("encoding", CODECS)
+def test_every_encoding_is_read_as_pythons_codec_writes_it(encoding, lower):
+    name = encoding.lower() if lower else encoding
+    for text in TEXTS:
+        try:
+            data = text.encode(CODECS[encoding])
+        except UnicodeEncodeError:
+            continue
+        got = tf.strings.unicode_transcode(data, name, "UTF-8", errors="strict")
+        assert got.numpy().decode() == text
+        assert tf.strings.unicode_decode(data, name).numpy().tolist() == [ord(c) for c in text]
+
+
+@pytest.mark.parametrize(("encoding", "codec"), [("UTF-16", "utf-16-be"), ("UTF-32", "utf-32-be")])
+def test_without_a_mark_the_highest_byte_comes_first(encoding, codec):
+    marked = "\ufeff".encode(codec.replace("be", "le")) + "hé".encode(codec.replace("be", "le"))
+    for data in ("hé".encode(codec), "\ufeffhé".encode(codec), marked):
+        assert tf.strings.unicode_transcode(data, encoding, "UTF-8").numpy().decode() == "hé"
+    with pytest.raises(ValueError, match="UTF-7"):
+        tf.strings.unicode_transcode("x", "UTF-7", "UTF-8")
+    with pytest.raises(ValueError, match="output_encoding"):
+        tf.strings.unicode_transcode("x", "UTF-8", encoding)
+
+
+@pytest.mark.parametrize(("errors", "expected"), [("replace", b"?a?"), ("ignore", b"a")])
+def test_control_characters_go_the_way_of_bytes_that_are_no_character(errors, expected):
+    options = {"errors": errors, "replacement_char": ord("?"), "replace_control_characters": True}
+    assert (
+        tf.strings.unicode_transcode(b"\x01a\xff", "UTF-8", "UTF-8", **options).numpy() == expected
+    )
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize(
+    ("texts", "places"),
+    [([4, 3], [3]), ([3], [2, 3]), ([], [3]), ([1], [3]), ([2, 1], [1, 3]), ([2, 0], [1]), ([2], [])],
+)  # fmt: skip
+def test_parts_are_taken_in_every_combination(texts, places, dtype, traced):
+    rng = np.random.default_rng(1)
+    words = np.array([b"thirteen", b"fourteen", b"fifteen"], object)[rng.integers(0, 3, texts)]
+    begin = rng.integers(-7, 7, places).astype(dtype)
+    length = rng.integers(0, 9, places).astype(dtype)
+    expected = np.vectorize(lambda t, b, n: t[b % len(t) :][:n], otypes=[object])(
+        *np.broadcast_arrays(words, begin, length)
+    )
+
+    def part(*args):
+        return tf.strings.substr(*args)
+
+    spec = [tf.TensorSpec(None, d) for d in (tf.string, dtype, dtype)]
+    run = tf.function(part, input_signature=spec) if traced else part
+    got = run(tf.constant(words, tf.string, shape=texts), begin, length)
+    np.testing.assert_array_equal(got.numpy(), expected)
+
+
+def test_parts_that_do_not_broadcast_are_refused():
+    with pytest.raises(ValueError, match="broadcasts with"):
+        tf.strings.substr(["abc", "abd"], [0, 1, 2], [1, 1, 1])
+
+
+@pytest.mark.parametrize("bad", [-1, 2])
+def test_segments_out_of_range_are_refused(bad):
+    with pytest.raises(ValueError, match=f"segment id {bad}"):
+        tf.strings.unsorted_segment_join(["a", "b"], [0, bad], 2)
+
+
+def test_patterns_in_the_program_do_what_those_in_tensors_do():
+    texts = tf.constant(["aab", "b", ""])
+    for everywhere in (True, False):
+        rewrite = {"rewrite": r"<\0>", "replace_global": everywhere}
+        got = tf.raw_ops.StaticRegexReplace(input=texts, pattern="a", **rewrite)
+        wanted = tf.strings.regex_replace(texts, "a", **rewrite)
+        assert got.numpy().tolist() == wanted.numpy().tolist()
+    got = tf.raw_ops.StaticRegexFullMatch(input=texts, pattern="a*b")
+    assert got.numpy().tolist() == [True, True, False]
+    with pytest.raises(ValueError, match="no regular expression"):
+        tf.raw_ops.StaticRegexFullMatch(input=texts, pattern="(")

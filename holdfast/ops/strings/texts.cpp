@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <vector>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
@@ -77,13 +78,29 @@ void infer_substr(Infer& s) {
   check_unit(s);
   Shape out = s.shape();
   for (int i = 1; i < 3; ++i) {
-    const Shape& x = s.shape(i);
-    if (x.has_rank() && x.rank() == 0) continue;
-    auto both = out.merged(x);
-    if (!both) s.bad_shape(i, cat("[] or ", out.text(), ", the shape of `input`"));
+    auto both = broadcast(out, s.shape(i));
+    if (!both) s.bad_shape(i, cat("a shape that broadcasts with ", out.text()));
     out = *both;
   }
-  s.output(string, s.shape());
+  s.output(string, out);
+}
+
+// Where an operand's element for each element of a broadcast result lies.
+std::vector<int64_t> places_in(const Shape& result, const Shape& operand) {
+  std::vector<int64_t> places{0};
+  int64_t step = 1;
+  for (int i = result.rank() - 1, at = operand.rank() - 1; i >= 0; --i, --at) {
+    int64_t size = at >= 0 ? operand[at] : 1, by = size == 1 ? 0 : step;
+    // The axes behind this one are repeated for each of its positions.
+    size_t inner = places.size();
+    auto n = static_cast<size_t>(result[i]);
+    places.resize(inner * n);
+    for (size_t k = 1; k < n; ++k)
+      for (size_t j = 0; j < inner; ++j)
+        places[k * inner + j] = places[j] + static_cast<int64_t>(k) * by;
+    step *= size;
+  }
+  return places;
 }
 
 // Where character `n` begins; the end where there are just so many.
@@ -99,22 +116,22 @@ template <class I>
 Status substr_of(Call& c) {
   bool characters = in_characters(c.attrs<UnitAttrs>().unit());
   const Tensor &in = c.in(0), &pos = c.in(1), &len = c.in(2);
-  for (const Tensor* t : {&pos, &len})
-    if (t->rank() != 0 && t->shape() != in.shape())
-      return {Code::E1102, cat("Substr: `pos` or `len` has the shape ", t->shape().text(),
-                               ", expected [] or ", in.shape().text())};
   const auto* from = in.raw<std::string>();
-  auto* to = c.out().mutable_raw<std::string>();
-  for (int64_t i = 0, n = in.size(); i < n; ++i) {
-    std::string_view text = from[i];
+  Tensor& out = c.out();
+  auto* to = out.mutable_raw<std::string>();
+  if (!out.size()) return {};
+  auto of = [&](const Tensor& t) { return places_in(out.shape(), t.shape()); };
+  std::vector<int64_t> texts = of(in), begins = of(pos), counts = of(len);
+  for (int64_t i = 0, n = out.size(); i < n; ++i) {
+    auto at = static_cast<size_t>(i);
+    std::string_view text = from[texts[at]];
     int64_t size = static_cast<int64_t>(text.size());
     if (characters) size -= std::count_if(text.begin(), text.end(), goes_on);
-    int64_t begin = pos.raw<I>()[pos.rank() == 0 ? 0 : i];
-    int64_t count = len.raw<I>()[len.rank() == 0 ? 0 : i];
+    int64_t begin = pos.raw<I>()[begins[at]], count = len.raw<I>()[counts[at]];
     int64_t first = begin < 0 ? begin + size : begin;
     if (first < 0 || first > size)
-      return {Code::E1103, cat("Substr: `pos` is ", begin, ", and string ", i, " has ", size,
-                               characters ? " characters" : " bytes")};
+      return {Code::E1103, cat("Substr: `pos` is ", begin, ", and string ", texts[at], " has ",
+                               size, characters ? " characters" : " bytes")};
     count = count < 0 ? size - first : std::min(count, size - first);
     auto start = static_cast<size_t>(first), end = static_cast<size_t>(first + count);
     if (characters) {

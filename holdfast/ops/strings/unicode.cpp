@@ -1,5 +1,7 @@
 // Characters of texts: as numbers, as texts of one character, and texts of other encodings.
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
@@ -27,14 +29,50 @@ struct TranscodeAttrs {
   Attr<bool> replace_control_characters;
 };
 
-enum class Encoding : uint8_t { kUtf8, kUtf16, kUtf32, kAscii };
+// Of wide characters, the highest byte first; `Low`: the lowest; `Marked`: as the text's mark says.
+enum class Encoding : uint8_t {
+  kUtf8,
+  kUtf16,
+  kUtf32,
+  kUtf16Low,
+  kUtf32Low,
+  kUtf16Marked,
+  kUtf32Marked,
+  kAscii,
+  kLatin1,
+};
 
+constexpr std::pair<std::string_view, Encoding> kEncodings[] = {
+    {"UTF-8", Encoding::kUtf8},         {"UTF-16-BE", Encoding::kUtf16},
+    {"UTF-32-BE", Encoding::kUtf32},    {"UTF-16-LE", Encoding::kUtf16Low},
+    {"UTF-32-LE", Encoding::kUtf32Low}, {"UTF-16", Encoding::kUtf16Marked},
+    {"UTF-32", Encoding::kUtf32Marked}, {"US-ASCII", Encoding::kAscii},
+    {"ISO-8859-1", Encoding::kLatin1},
+};
+
+// In any case of letters.
 std::optional<Encoding> encoding_named(std::string_view name) {
-  if (name == "UTF-8") return Encoding::kUtf8;
-  if (name == "UTF-16-BE") return Encoding::kUtf16;
-  if (name == "UTF-32-BE") return Encoding::kUtf32;
-  if (name == "US-ASCII") return Encoding::kAscii;
+  auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  for (const auto& [known, encoding] : kEncodings)
+    if (std::equal(name.begin(), name.end(), known.begin(), known.end(),
+                   [&](char a, char b) { return upper(a) == b; }))
+      return encoding;
   return std::nullopt;
+}
+
+// How a marked text is to be read, and how many bytes its mark takes; without one the highest byte
+// comes first.
+std::pair<Encoding, size_t> unmarked(Encoding e, std::string_view text) {
+  if (e == Encoding::kUtf16Marked) {
+    if (text.starts_with("\xff\xfe")) return {Encoding::kUtf16Low, 2};
+    return {Encoding::kUtf16, text.starts_with("\xfe\xff") ? 2 : 0};
+  }
+  if (e == Encoding::kUtf32Marked) {
+    using namespace std::string_view_literals;
+    if (text.starts_with("\xff\xfe\0\0"sv)) return {Encoding::kUtf32Low, 4};
+    return {Encoding::kUtf32, text.starts_with("\0\0\xfe\xff"sv) ? 4 : 0};
+  }
+  return {e, 0};
 }
 
 constexpr int32_t kNone = -1;  // bytes that are no character
@@ -68,10 +106,11 @@ Next next_utf8(std::string_view text) {
   return {c, static_cast<size_t>(more) + 1};
 }
 
-Next next_wide(std::string_view text, size_t unit) {
+Next next_wide(std::string_view text, size_t unit, bool low_first) {
   auto read = [&](size_t from) {
     uint32_t v = 0;
-    for (size_t i = 0; i < unit; ++i) v = v << 8 | static_cast<unsigned char>(text[from + i]);
+    for (size_t i = 0; i < unit; ++i)
+      v = v << 8 | static_cast<unsigned char>(text[from + (low_first ? unit - 1 - i : i)]);
     return v;
   };
   if (text.size() < unit) return {kNone, text.size()};
@@ -87,12 +126,14 @@ Next next_wide(std::string_view text, size_t unit) {
 Next next_character(Encoding e, std::string_view text) {
   switch (e) {
     case Encoding::kUtf8: return next_utf8(text);
-    case Encoding::kUtf16: return next_wide(text, 2);
-    case Encoding::kUtf32: return next_wide(text, 4);
-    case Encoding::kAscii: break;
+    case Encoding::kUtf16:
+    case Encoding::kUtf16Low: return next_wide(text, 2, e == Encoding::kUtf16Low);
+    case Encoding::kUtf32:
+    case Encoding::kUtf32Low: return next_wide(text, 4, e == Encoding::kUtf32Low);
+    default: break;
   }
   auto byte = static_cast<unsigned char>(text[0]);
-  return {byte < 0x80 ? byte : kNone, 1};
+  return {byte < 0x80 || e == Encoding::kLatin1 ? byte : kNone, 1};
 }
 
 void append(Encoding e, int32_t c, std::string& out) {
@@ -124,11 +165,14 @@ Errors errors_named(const std::string& name) {
 }
 
 void check_encoding(Infer& s, const char* argument, const std::string& name, bool reads) {
-  auto found = encoding_named(name);
-  if (!found || (!reads && *found == Encoding::kAscii))
-    s.bad_value(argument, cat("\"", name, "\""),
-                reads ? "\"UTF-8\", \"UTF-16-BE\", \"UTF-32-BE\" or \"US-ASCII\""
-                      : "\"UTF-8\", \"UTF-16-BE\" or \"UTF-32-BE\"");
+  if (reads && !encoding_named(name)) {
+    std::string known;
+    for (const auto& [each, _] : kEncodings)
+      known += cat(known.empty() ? "\"" : ", \"", each, "\"");
+    s.bad_value(argument, cat("\"", name, "\""), "one of " + known);
+  }
+  if (!reads && name != "UTF-8" && name != "UTF-16-BE" && name != "UTF-32-BE")
+    s.bad_value(argument, cat("\"", name, "\""), "\"UTF-8\", \"UTF-16-BE\" or \"UTF-32-BE\"");
 }
 void check_errors(Infer& s, const std::string& errors, int64_t replacement) {
   if (errors != "replace" && errors != "ignore" && errors != "strict")
@@ -145,15 +189,18 @@ struct Reading {
   bool no_controls;
   template <class F>
   bool each(std::string_view text, F&& take) const {
-    for (size_t at = 0; at < text.size();) {
-      Next next = next_character(encoding, text.substr(at));
+    auto [plain, mark] = unmarked(encoding, text);
+    for (size_t at = mark; at < text.size();) {
+      Next next = next_character(plain, text.substr(at));
       size_t begin = at;
       at += next.bytes;
       if (next.character == kNone) {
         if (errors == Errors::kStrict) return false;
         if (errors == Errors::kReplace) take(replacement, begin);
-      } else {
-        take(no_controls && is_control(next.character) ? replacement : next.character, begin);
+      } else if (!no_controls || !is_control(next.character)) {
+        take(next.character, begin);
+      } else if (errors != Errors::kIgnore) {
+        take(replacement, begin);
       }
     }
     return true;
