@@ -32,6 +32,16 @@ def test_every_path_of_the_registry_is_importable():
         assert callable(getattr(module, leaf)), path
 
 
+def test_a_raw_op_that_is_not_there_is_told_from_one_that_nobody_has():
+    with pytest.raises(tf.errors.UnimplementedError) as caught:
+        tf.raw_ops.TemporaryVariable(shape=[1], dtype=tf.float32)
+    said = caught.value.diagnostic
+    assert said.code == "E1105" and "`tf.raw_ops.TemporaryVariable`" in said.headline
+    assert "tf.Variable" in said.fixes[0].title
+    with pytest.raises(AttributeError, match="did you mean|Did you mean"):
+        tf.raw_ops.Addd  # noqa: B018
+
+
 def test_raw_ops_are_the_registry():
     assert set(registry.RAW_OPS) <= set(vars(tf.raw_ops))
     assert tf.raw_ops.Mul(x=tf.constant(2.0), y=tf.constant(3.0)).numpy() == 6.0

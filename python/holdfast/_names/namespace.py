@@ -27,6 +27,8 @@ _INSTEAD = {
     "lite": "export with `tf.saved_model.save` and convert the result elsewhere",
     "experimental.numpy": "use NumPy for arrays, and `tf` functions for tensors",
     "compat.v1": "use the TensorFlow 2 name",
+    "raw_ops.TemporaryVariable": "make a `tf.Variable`, or a handle by `raw_ops.VarHandleOp`",
+    "raw_ops.DestroyTemporaryVariable": "let go of the `tf.Variable` that does its work",
 }
 
 

@@ -5,7 +5,7 @@ A fact sheet: namespace, then its members. Made from the public API of TensorFlo
 
 from __future__ import annotations
 
-from . import keras
+from . import keras, raw_ops
 
 _TEXT = """
 tf: AggregationMethod Assert CriticalSection DType DeviceSpec GradientTape Graph IndexedSlices
@@ -311,7 +311,6 @@ random: Algorithm Generator all_candidate_sampler categorical create_rng_state e
   stateless_truncated_normal stateless_uniform truncated_normal uniform uniform_candidate_sampler
 random.experimental: Algorithm Generator create_rng_state get_global_generator index_shuffle
   set_global_generator stateless_fold_in stateless_shuffle stateless_split
-raw_ops:
 saved_model: ASSETS_DIRECTORY ASSETS_KEY Asset CLASSIFY_INPUTS CLASSIFY_METHOD_NAME
   CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB
   DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU LoadOptions PREDICT_INPUTS PREDICT_METHOD_NAME
@@ -370,7 +369,7 @@ def namespaces() -> dict[str, frozenset[str]]:
     """Each namespace, "" for the top one, and its members."""
     found: dict[str, list[str]] = {}
     members: list[str] = []
-    for word in (_TEXT + keras.TEXT).split():
+    for word in (_TEXT + keras.TEXT + raw_ops.TEXT).split():
         if word.endswith(":"):
             members = found.setdefault("" if word == "tf:" else word[:-1], [])
         else:
