@@ -15,6 +15,7 @@ def test_py_function_gets_tensors_and_lets_gradients_through():
     both = tf.py_function(func=lambda t: (t, 3), inp=[x], Tout=[tf.float32, tf.int32])
     assert isinstance(both, list) and both[1].dtype == tf.int32
     assert tf.py_function(lambda: None, [], []) == []
+    assert tf.numpy_function(lambda: None, [], []) is None
 
 
 def test_what_does_not_fit_tout_is_refused():

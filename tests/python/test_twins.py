@@ -135,7 +135,7 @@ PYTHON_ONLY = {
     r"strings\.(split|bytes_split|ngrams|unicode_(encode|(decode|split)(_with_offsets)?))": "gives or takes ragged tensors: written with ops, which both have; C++ types to come",
     r"image\.ResizeMethod": "names for texts, which C++ writes as they are",
     r"strings\.format": "a template for tensors of any kind; C++ streams them",
-    r"(ragged|sparse)\.(?!segment_(sum|mean|sqrt_n)$)\w+|nn\.(safe_)?embedding_lookup_sparse|edit_distance": "written with functions of tensors, which both have; C++ types to come",
+    r"(ragged|sparse)\.(?!segment_(sum|mean|sqrt_n)$)\w+|nn\.(safe_)?embedding_lookup_sparse|nn\.ctc_\w+_decoder|edit_distance": "written with functions of tensors, which both have; C++ types to come",
     r"RegisterGradient|no_gradient": "names gradients for ops that Python adds to a graph by type",
     r"make_ndarray|make_tensor_proto": "turns NumPy arrays into messages of TensorFlow's and back",
     r"variable_creator_scope": "wraps the calls by which Python makes Variables",

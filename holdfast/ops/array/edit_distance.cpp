@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 #include <vector>
 
 #include "holdfast/base/text.h"
@@ -55,14 +56,13 @@ void infer_edit(Infer& s) {
   s.output(float32, Shape(out));
 }
 
-// The elements of each sequence, in order, by the place of the sequence in the output.
-Status sequences(Call& c, int first, const char* who, const Shape& out,
-                 std::vector<std::vector<int64_t>>& of) {
+// The elements of each sequence that is not empty, in order, by its place in the output.
+using Sequences = std::unordered_map<int64_t, std::vector<int64_t>>;
+Status sequences(Call& c, int first, const char* who, const Shape& out, Sequences& of) {
   const Tensor& places = c.in(first);
   Dims sizes = c.ints(first + 2);
   const auto* at = places.raw<int64_t>();
   int64_t rank = places.dim(1);
-  of.resize(static_cast<size_t>(out.elements().value_or(0)));
   for (int64_t row = 0, n = places.dim(0); row < n; ++row, at += rank) {
     int64_t flat = 0;
     for (int64_t d = 0; d < rank; ++d) {
@@ -72,7 +72,7 @@ Status sequences(Call& c, int first, const char* who, const Shape& out,
                     ", expected 0 to ", sizes[static_cast<size_t>(d)] - 1)};
       if (d < rank - 1) flat = flat * out[static_cast<int>(d)] + at[d];
     }
-    of[static_cast<size_t>(flat)].push_back(row);
+    of[flat].push_back(row);
   }
   return {};
 }
@@ -96,24 +96,27 @@ int64_t distance(size_t n, size_t m, const Same& same) {
 
 Status run_edit(Call& c) {
   Tensor& y = c.out();
-  std::vector<std::vector<int64_t>> guesses, truths;
+  Sequences guesses, truths;
   if (Status s = sequences(c, kIndices1, "hypothesis", y.shape(), guesses); !s.ok()) return s;
   if (Status s = sequences(c, kIndices2, "truth", y.shape(), truths); !s.ok()) return s;
   ElementRules rules = element_rules(c.in(kValues1).dtype());
   const auto* a = static_cast<const char*>(c.in(kValues1).raw());
   const auto* b = static_cast<const char*>(c.in(kValues2).raw());
   bool normalize = c.attrs<EditAttrs>().normalize();
-  for (size_t i = 0; i < guesses.size(); ++i) {
-    const auto &guess = guesses[i], &truth = truths[i];
+  auto* to = y.mutable_raw<float>();
+  std::fill_n(to, y.size(), 0.0F);
+  for (const auto& [at, truth] : truths) {
+    auto found = guesses.find(at);
+    const std::vector<int64_t> none, &guess = found == guesses.end() ? none : found->second;
     auto edits = static_cast<float>(distance(truth.size(), guess.size(), [&](size_t t, size_t g) {
       return rules.same(b + truth[t] * rules.size, a + guess[g] * rules.size, 1);
     }));
-    if (normalize && truth.empty())
-      edits = guess.empty() ? 0 : std::numeric_limits<float>::infinity();
-    else if (normalize)
-      edits /= static_cast<float>(truth.size());
-    y.mutable_raw<float>()[i] = edits;
+    to[at] = normalize ? edits / static_cast<float>(truth.size()) : edits;
   }
+  for (const auto& [at, guess] : guesses)
+    if (!truths.contains(at))
+      to[at] =
+          normalize ? std::numeric_limits<float>::infinity() : static_cast<float>(guess.size());
   return {};
 }
 

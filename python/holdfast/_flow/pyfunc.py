@@ -170,4 +170,5 @@ def numpy_function(
             raise TypeError("numpy_function needs `func`, or as a decorator `Tout`")
         return lambda f: _decorated(f, lambda args: numpy_function(f, args, Tout, stateful))
     op = "PyFunc" if stateful else "PyFuncStateless"
-    return _call(op, _Code(func, Tout, of_numpy=True), inp, gradient=False)
+    found = _call(op, _Code(func, Tout, of_numpy=True), inp, gradient=False)
+    return None if isinstance(found, list) and not found else found

@@ -9,6 +9,7 @@ from .._composites.ragged.constants import constant_value
 from .._composites.ragged.tensor import RaggedTensor
 from .._composites.ragged.value import RaggedTensorValue
 from .._composites.sparse import functions
+from .._composites.sparse.ctc import ctc_beam_search_decoder_v1
 from .._composites.sparse.embedding import both_sparse, looked_up, safely_looked_up
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
 from .._graphs.graph import get_default_graph
@@ -162,6 +163,7 @@ def _safe_embedding_lookup_sparse(
 
 
 NAMES: dict[str, Any] = {
+    "nn.ctc_beam_search_decoder": ctc_beam_search_decoder_v1,
     "nn.embedding_lookup_sparse": _embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": _safe_embedding_lookup_sparse,
     "SparseTensorValue": SparseTensorValue,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functions
+from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
 from .distance import edit_distance
 from .elementwise import operators
 from .embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
@@ -46,6 +47,8 @@ NAMES: dict[str, Any] = {
     "SparseTensor": SparseTensor,
     "SparseTensorSpec": SparseTensorSpec,
     "edit_distance": edit_distance,
+    "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,
+    "nn.ctc_greedy_decoder": ctc_greedy_decoder,
     "sparse.SparseTensor": SparseTensor,
     "nn.embedding_lookup_sparse": embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
