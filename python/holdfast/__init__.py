@@ -84,6 +84,7 @@ from ._names import boundary as _boundary
 from ._names import namespace as _namespace
 from ._names import signatures as _signatures
 from ._names.alias import install_as_tensorflow
+from ._names.operators import NAMES as _OPERATORS
 from ._records.names import NAMES as _RECORD_NAMES
 from ._tensors import conversions as _conversions
 from ._tensors import dlpack as _dlpack
@@ -182,6 +183,7 @@ _namespace.build(
         _TRACE_TYPES,
         _graph_watch.NAMES,
         {"variable_creator_scope": _variable_creator_scope},
+        _OPERATORS,
         _OPTIONAL,
         _SPECTRA,
         _indexed_slices.NAMES,

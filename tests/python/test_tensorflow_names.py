@@ -156,3 +156,13 @@ def test_what_is_built():
 def test_types_of_compat():
     assert isinstance(np.int64(1), tf.compat.integral_types) and tf.compat.dimension_value(3) == 3
     assert tf.compat.dimension_at_index(tf.TensorShape(None), 1).value is None
+
+
+def test_operators_as_functions():
+    x, o = tf.constant([1, 2, 3]), tf.__operators__
+    assert o.add(x, 1).numpy().tolist() == [2, 3, 4]
+    assert o.add(tf.constant("a"), "b").numpy() == b"ab"
+    assert o.eq(x, [1, 0, 3]).numpy().tolist() == [True, False, True]
+    assert o.ne(x, [1, 0, 3]).numpy().tolist() == [False, True, False]
+    assert o.getitem(x, slice(1, None)).numpy().tolist() == [2, 3]
+    assert o.getitem(x, 0, tf.Variable([5, 6])).numpy() == 5
