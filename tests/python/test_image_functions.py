@@ -223,3 +223,10 @@ def test_gradients_of_resize():
             y = tf.reduce_sum(I.resize(x, [7, 3], method=method, antialias=True))
         # What arrives is spread over the pixels, and none of it is lost.
         assert float(tf.reduce_sum(tape.gradient(y, x))) == pytest.approx(7 * 3 * 2, rel=1e-4)
+
+
+def test_crops_of_a_size_beyond_counting_are_refused_at_once():
+    with pytest.raises(ValueError, match="`crop_size` is .2065374891"):
+        tf.image.crop_and_resize(
+            np.ones((1, 1, 1, 1)), np.ones((11, 4)), np.zeros(11, int), [2065374891, 1145309325]
+        )

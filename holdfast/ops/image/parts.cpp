@@ -1,4 +1,5 @@
 // Parts of images, and images in the middle of zeros.
+#include <algorithm>
 #include <cmath>
 
 #include "holdfast/base/diagnostic.h"
@@ -272,6 +273,17 @@ Tensor crop_and_resize(const In& image, const In& boxes, const In& box_indices,
   Tensor to = need_int32(name, "crop_size", crop_size);
   if (to.shape().has_rank() && (to.rank() != 1 || (to.dim(0) >= 0 && to.dim(0) != 2)))
     fail(Code::E1102, cat(name, ": `crop_size` is ", type_text(to), ", expected 2 numbers"));
+  // Before anything is laid out along one axis: the whole must have a size that can be counted.
+  if (!to.is_symbolic() && corners.shape().is_full() && images.shape().has_rank()) {
+    Tensor here = copy_to(to, cpu());
+    const auto* n = here.raw<int32_t>();
+    Shape all{corners.dim(0), std::max(n[0], 0), std::max(n[1], 0),
+              std::max<int64_t>(images.dim(3), 1)};
+    if (!all.elements())
+      fail(Code::E1103,
+           cat(name, ": `crop_size` is [", n[0], ",", n[1],
+               "], expected sizes that can be counted for ", corners.dim(0), " boxes"));
+  }
   // Where rows (or columns) of the results lie: [boxes, size of the result].
   auto places = [&](int axis, const Tensor& count, const Tensor& whole) {
     Tensor low = slice(corners, {0, axis}, {-1, 1}), high = slice(corners, {0, axis + 2}, {-1, 1});

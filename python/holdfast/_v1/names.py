@@ -49,6 +49,7 @@ from ..errors import unsupported
 from . import (
     composites,
     functions,
+    image,
     initializers,
     losses,
     nn,
@@ -459,4 +460,4 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "distribute.Server": Server,
     **functions.NAMES,
 }.items()}  # fmt: skip
-NAMES |= SIGNATURES | initializers.NAMES | losses.NAMES | train.NAMES | nn.NAMES
+NAMES |= SIGNATURES | image.NAMES | initializers.NAMES | losses.NAMES | train.NAMES | nn.NAMES
