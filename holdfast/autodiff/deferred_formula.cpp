@@ -9,23 +9,41 @@
 namespace holdfast {
 namespace {
 
-// Tensors of a record, of which some may be missing, packed into a list and found again.
+// What is among the tensors of a deferred formula, as plain numbers: of inputs, outputs and
+// upstream gradients how many there are and, one number each, whether they are there; what is
+// wanted; and for which inputs.
 class Packed {
  public:
-  Packed(std::span<const Tensor> from, Tensors& list) {
+  void add(std::span<const Tensor> from, Tensors& list) {
+    numbers.push_back(static_cast<int64_t>(from.size()));
     for (const Tensor& t : from) {
-      there_.push_back(t.defined());
+      numbers.push_back(t.defined());
       if (t.defined()) list.push_back(t);
     }
   }
-  Tensors unpack(std::span<const Tensor> list, size_t& next) const {
+  Ints numbers;
+};
+
+class Unpacked {
+ public:
+  Unpacked(const Ints& numbers, std::span<const Tensor> list) : numbers_(numbers), list_(list) {}
+  Tensors tensors() {
     Tensors out;
-    for (bool there : there_) out.push_back(there ? list[next++] : Tensor());
+    for (int64_t n = number(); n > 0; --n) out.push_back(number() ? next() : Tensor());
     return out;
   }
+  int64_t number() { return at_ < numbers_.size() ? numbers_[at_++] : 0; }
+  bool more() const { return at_ < numbers_.size(); }
 
  private:
-  std::vector<bool> there_;
+  Tensor next() {
+    if (taken_ == list_.size())
+      fail(Code::E1103, "Deferred: a formula has fewer tensors than its arguments say");
+    return list_[taken_++];
+  }
+  const Ints& numbers_;
+  std::span<const Tensor> list_;
+  size_t at_ = 0, taken_ = 0;
 };
 
 // What a formula gives for the inputs in `which`; zeros where it gives nothing.
@@ -69,8 +87,18 @@ Tensors pull_back(const Body& body, std::span<const Tensor> inputs,
   return dx;
 }
 
+Tensors formula(const OpDef& op, const Attrs& attrs, std::span<const Tensor> in,
+                const Ints& numbers) {
+  Unpacked packed(numbers, in);
+  Tensors x = packed.tensors(), y = packed.tensors(), dy = packed.tensors();
+  auto wanted = static_cast<uint32_t>(packed.number());
+  std::vector<size_t> which;
+  while (packed.more()) which.push_back(static_cast<size_t>(packed.number()));
+  return run_formula(op, attrs, x, y, dy, wanted, which);
+}
+
 const bool registered = [] {
-  set_pullback(pull_back);
+  set_pullback(pull_back, formula);
   return true;
 }();
 
@@ -90,7 +118,11 @@ bool needs_ranks(const Record& r) {
 
 Tensors deferred_formula(const Record& r, const Tensors& upstream, uint32_t wanted) {
   Tensors list;
-  Packed x(r.inputs, list), y(r.outputs, list), dy(upstream, list);
+  Packed packed;
+  packed.add(r.inputs, list);
+  packed.add(r.outputs, list);
+  packed.add(upstream, list);
+  packed.numbers.push_back(wanted);
   std::vector<size_t> which;
   Given results;
   for (size_t i = 0; i < r.inputs.size(); ++i) {
@@ -98,14 +130,10 @@ Tensors deferred_formula(const Record& r, const Tensors& upstream, uint32_t want
         !is_differentiable(r.inputs[i].dtype()))
       continue;
     which.push_back(i);
+    packed.numbers.push_back(static_cast<int64_t>(i));
     results.emplace_back(r.inputs[i].dtype(), r.inputs[i].shape());
   }
-  auto body = [op = r.op, attrs = r.attrs, x, y, dy, wanted, which](std::span<const Tensor> in) {
-    size_t next = 0;
-    Tensors a = x.unpack(in, next), b = y.unpack(in, next), c = dy.unpack(in, next);
-    return run_formula(*op, attrs, a, b, c, wanted, which);
-  };
-  Tensors found = deferred(cat("gradient of ", r.op->name), list, results, body);
+  Tensors found = deferred_gradient(*r.op, r.attrs, list, results, packed.numbers);
   Tensors dx(r.inputs.size());
   for (size_t i = 0; i < which.size(); ++i) dx[which[i]] = found[i];
   return dx;

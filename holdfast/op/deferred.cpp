@@ -1,67 +1,136 @@
 #include "holdfast/op/deferred.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/registry.h"
 
 namespace holdfast {
 namespace {
 
 Pullback g_pullback = nullptr;
+Formula g_formula = nullptr;
 
-// The attribute of a Deferred node.
-class DeferredCode final : public RefCounted {
- public:
-  DeferredCode(std::string called, Given given, Body code)
-      : name(std::move(called)), outputs(std::move(given)), body(std::move(code)) {}
-  std::string text() const override { return name; }
+std::unordered_map<std::string_view, detail::CompositionDef>& compositions() {
+  static auto* all = new std::unordered_map<std::string_view, detail::CompositionDef>;
+  return *all;
+}
 
-  const std::string name;
-  const Given outputs;
-  const Body body;
-};
+// What arguments are kept as: enough for the attributes of any op.
+constexpr size_t kMostArguments = 32;
+// The composition that is an op's formula: its arguments are the op's name, what is among the
+// inputs, and the op's attributes.
+constexpr const char* kFormula = "formula";
 
+// All of it is plain, so that the node can be written down, compared and read again.
 struct DeferredAttrs {
-  Attr<RefCounted> code;
+  Attr<std::string> composition;
+  Attr<std::vector<std::string>> dtypes;
+  Attr<Ints> sizes;   // of each output its rank, -1 where that is not known, and its sizes
+  Attr<Ints> pulled;  // of each time that a gradient was taken: inputs, outputs, which arrive
 };
+constexpr size_t kBefore = 4;  // attributes before the arguments
 
-const DeferredCode& code_of(const DeferredAttrs& a) {
-  auto* code = dynamic_cast<const DeferredCode*>(a.code());
-  if (!code) fail(Code::E1104, "Deferred: `code` is no code of a traced function");
-  return *code;
+Given outputs_of(const DeferredAttrs& a) {
+  const Ints& sizes = a.sizes();
+  Given out;
+  size_t at = 0;
+  auto next = [&] { return at < sizes.size() ? sizes[at++] : kUnknown; };
+  for (const std::string& named : a.dtypes()) {
+    auto dtype = dtype_named(named);
+    if (!dtype) fail(Code::E1103, cat("Deferred: `dtypes` holds '", named, "', which is no dtype"));
+    int64_t rank = next();
+    Dims dims;
+    for (int64_t i = 0; i < rank; ++i) dims.push_back(next());
+    out.emplace_back(*dtype, rank < 0 ? Shape::unknown() : Shape(dims));
+  }
+  return out;
+}
+
+std::string title(const DeferredAttrs& a, std::span<const Arg> arguments) {
+  std::string name = a.composition();
+  if (name == kFormula) name = cat("gradient of ", arguments[0].s());
+  for (size_t i = 0; i + 2 < a.pulled().size(); i += 3) name = cat("gradient of ", name);
+  return name;
+}
+
+Tensors run_plainly(const std::string& name, std::span<const Tensor> in,
+                    std::span<const Arg> arguments) {
+  if (name == kFormula) {
+    const OpDef* op = find_op(arguments[0].s());
+    if (!op) fail(Code::E1103, cat("Deferred: there is no op `", arguments[0].s(), "`"));
+    Attrs attrs;
+    for (size_t i = 0; i < op->attrs.size(); ++i) attrs.push_back(arguments[2 + i]);
+    return g_formula(*op, attrs, in, arguments[1].ints());
+  }
+  auto it = compositions().find(name);
+  if (it == compositions().end())
+    fail(Code::E1103, cat("Deferred: there is no composition `", name, "`"),
+         "it is written by a function of this library, and this one has no such function");
+  return it->second.run(it->second.code, in, arguments);
+}
+
+// The code, or what gradients of it give.
+Tensors evaluate(const std::string& name, std::span<const Tensor> in,
+                 std::span<const Arg> arguments, std::span<const int64_t> pulled) {
+  if (pulled.size() < 3) return run_plainly(name, in, arguments);
+  auto last = pulled.last(3), before = pulled.first(pulled.size() - 3);
+  auto count = static_cast<size_t>(last[0]);
+  Tensors upstream, out;
+  size_t next = count;
+  for (int64_t i = 0; i < last[1]; ++i)
+    upstream.push_back(last[2] >> i & 1 ? in[next++] : Tensor());
+  Tensors dx =
+      g_pullback([&](std::span<const Tensor> x) { return evaluate(name, x, arguments, before); },
+                 in.first(count), upstream);
+  for (size_t i = 0; i < count; ++i)
+    if (is_differentiable(in[i].dtype())) out.push_back(dx[i]);
+  return out;
 }
 
 void infer(Infer& s) {
-  for (auto& [dtype, shape] : code_of(s.attrs<DeferredAttrs>()).outputs) s.output(dtype, shape);
+  for (auto& [dtype, shape] : outputs_of(s.attrs<DeferredAttrs>())) s.output(dtype, shape);
+}
+
+std::span<const Arg> arguments_in(const Attrs& attrs) {
+  return std::span<const Arg>(attrs.data(), attrs.size()).subspan(kBefore);
 }
 
 Status run(Call& c) {
-  const DeferredCode& code = code_of(c.attrs<DeferredAttrs>());
+  auto a = c.attrs<DeferredAttrs>();
+  Given given = outputs_of(a);
+  std::span<const Arg> arguments = arguments_in(c.attrs());
   Tensors in;
   for (int i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
   Tensors out;
   {
     NoTapes alone;
     InterpreterScope values(nullptr);
-    out = code.body(in);
+    out = evaluate(a.composition(), in, arguments, a.pulled());
   }
-  if (out.size() != code.outputs.size())
-    bug(cat(code.name, " gave ", out.size(), " results, not ", code.outputs.size()));
+  std::string name = title(a, arguments);
+  if (out.size() != given.size())
+    bug(cat(name, " gave ", out.size(), " results, not ", given.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].dtype() != c.out_dtype(static_cast<int>(i)))
-      bug(cat(code.name, " gave a ", name(out[i].dtype()), ", not a ",
-              name(c.out_dtype(static_cast<int>(i)))));
-    if (!out[i].shape().compatible(code.outputs[i].second))
-      return {Code::E1102, cat(code.name, " gave shape ", out[i].shape().text(), ", expected ",
-                               code.outputs[i].second.text())};
+      bug(cat(name, " gave a ", holdfast::name(out[i].dtype()), ", not a ",
+              holdfast::name(c.out_dtype(static_cast<int>(i)))));
+    if (!out[i].shape().compatible(given[i].second))
+      return {Code::E1102, cat(name, " gave shape ", out[i].shape().text(), ", expected ",
+                               given[i].second.text())};
     c.set_out(static_cast<int>(i), out[i]);
   }
   return {};
 }
 
+Tensors write(const std::string& composition, const Tensors& in, const Given& outputs,
+              const Ints& pulled, std::span<const Arg> arguments);
+
 Tensors back(Grad& g) {
-  const DeferredCode& code = code_of(g.attrs<DeferredAttrs>());
+  auto a = g.attrs<DeferredAttrs>();
   Tensors in;
   Given results;
   std::vector<size_t> wanted;
@@ -71,39 +140,57 @@ Tensors back(Grad& g) {
     wanted.push_back(static_cast<size_t>(i));
     results.emplace_back(g.x(i).dtype(), g.x(i).shape());
   }
-  std::vector<bool> arriving;
+  int64_t arriving = 0;
   for (int i = 0; i < g.outputs(); ++i) {
-    arriving.push_back(g.has_dy(i));
-    if (g.has_dy(i)) in.push_back(g.dy(i));
+    if (!g.has_dy(i)) continue;
+    arriving |= int64_t{1} << i;
+    in.push_back(g.dy(i));
   }
-  auto count = static_cast<size_t>(g.inputs());
-  Tensors found =
-      deferred(cat("gradient of ", code.name), in, results,
-               [body = code.body, count, wanted, arriving](std::span<const Tensor> all) {
-                 Tensors upstream, out;
-                 size_t next = count;
-                 for (bool there : arriving) upstream.push_back(there ? all[next++] : Tensor());
-                 Tensors dx = g_pullback(body, all.first(count), upstream);
-                 for (size_t i : wanted) out.push_back(dx[i]);
-                 return out;
-               });
-  Tensors dx(count);
+  Ints pulled = a.pulled();
+  for (int64_t n : {int64_t{g.inputs()}, int64_t{g.outputs()}, arriving}) pulled.push_back(n);
+  Tensors found = write(a.composition(), in, results, pulled, arguments_in(g.attrs()));
+  Tensors dx(static_cast<size_t>(g.inputs()));
   for (size_t i = 0; i < wanted.size(); ++i) dx[wanted[i]] = found[i];
   return dx;
 }
 
-// A kernel holds what the body gave, not memory of its own; the body's ops choose their own
+Builder& with_arguments(Builder& b) {
+  for (size_t i = 0; i < kMostArguments; ++i) b.attr(cat("argument_", i).c_str(), Arg());
+  return b;
+}
+
+// A kernel holds what the code gave, not memory of its own; the code's ops choose their own
 // devices.
-const Op op = RAW_OP(Deferred)
-                  .doc("Ops that can only be chosen once ranks and sizes are known.")
-                  .inputs("input*: any")
-                  .attr("code")
-                  .attrs<&DeferredAttrs::code>()
-                  .infer(infer)
-                  .kernel("ops", run)
-                  .kernel_for(DeviceKind::kCuda, "ops", run)
-                  .gradient(back)
-                  .keeps("input");
+const Op op =
+    with_arguments(RAW_OP(Deferred)
+                       .doc("Ops that can only be chosen once ranks and sizes are known: a "
+                            "composition by its name, with its arguments.")
+                       .inputs("input*: any")
+                       .attr("composition")
+                       .attr("dtypes")
+                       .attr("sizes")
+                       .attr("pulled", Ints{}))
+        .attrs<&DeferredAttrs::composition, &DeferredAttrs::dtypes, &DeferredAttrs::sizes,
+               &DeferredAttrs::pulled>()
+        .infer(infer)
+        .kernel("ops", run)
+        .kernel_for(DeviceKind::kCuda, "ops", run)
+        .gradient(back)
+        .keeps("input");
+
+Tensors write(const std::string& composition, const Tensors& in, const Given& outputs,
+              const Ints& pulled, std::span<const Arg> arguments) {
+  std::vector<std::string> dtypes;
+  Ints sizes;
+  for (auto& [dtype, shape] : outputs) {
+    dtypes.push_back(name(dtype));
+    sizes.push_back(shape.has_rank() ? shape.rank() : -1);
+    for (int i = 0; i < shape.rank(); ++i) sizes.push_back(shape[i]);
+  }
+  Attrs attrs{Arg(composition), Arg(dtypes), Arg(sizes), Arg(pulled)};
+  for (const Arg& a : arguments) attrs.push_back(a);
+  return op.list(in, std::move(attrs));
+}
 
 }  // namespace
 
@@ -115,18 +202,27 @@ bool sizes_known(const Tensors& list) {
   return std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.shape().is_full(); });
 }
 
-void set_pullback(Pullback p) { g_pullback = p; }
-
-Tensors deferred(std::string name, const Tensors& inputs, Given outputs, Body body) {
-  return op.list(inputs, {Arg(Ref<RefCounted>(make_ref<DeferredCode>(
-                             std::move(name), std::move(outputs), std::move(body))))});
+void set_pullback(Pullback p, Formula f) {
+  g_pullback = p;
+  g_formula = f;
 }
 
-Tensor deferred(std::string name, const Tensors& inputs, DType dtype, Shape shape,
-                std::function<Tensor(std::span<const Tensor>)> body) {
-  return deferred(
-      std::move(name), inputs, {{dtype, std::move(shape)}},
-      [body = std::move(body)](std::span<const Tensor> in) { return Tensors{body(in)}; })[0];
+void detail::add_composition(const CompositionDef& c) {
+  if (!compositions().emplace(c.name, c).second) bug(cat("two compositions are called ", c.name));
+}
+
+Tensors detail::deferred(const char* composition, const Tensors& in, const Given& outputs,
+                         std::vector<Arg> arguments) {
+  if (arguments.size() > kMostArguments) bug(cat(composition, " has too many arguments"));
+  return write(composition, in, outputs, {}, arguments);
+}
+
+Tensors deferred_gradient(const OpDef& of, const Attrs& attrs, const Tensors& in,
+                          const Given& outputs, const Ints& which) {
+  if (attrs.size() + 2 > kMostArguments) bug(cat(of.name, " has too many attributes"));
+  std::vector<Arg> arguments{Arg(of.name), Arg(which)};
+  for (const Arg& a : attrs) arguments.push_back(a);
+  return write(kFormula, in, outputs, {}, arguments);
 }
 
 }  // namespace holdfast

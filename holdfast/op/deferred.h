@@ -1,5 +1,5 @@
-// Code that can only be written out once ranks and sizes are there: a graph keeps it as one node,
-// and runs it on values.
+// Code that can only be written out once ranks and sizes are there: a graph keeps its name and
+// plain arguments as one node, and runs it on values.
 #pragma once
 
 #include <functional>
@@ -8,20 +8,65 @@
 #include <utility>
 #include <vector>
 
-#include "holdfast/op/opdef.h"
+#include "holdfast/op/function.h"
 
 namespace holdfast {
 
-/// Ops over the inputs, in C++.
-using Body = std::function<Tensors(std::span<const Tensor>)>;
-/// Dtype and shape of what a body gives, as far as they are known.
+/// Dtype and shape of what such code gives, as far as they are known.
 using Given = std::vector<std::pair<DType, Shape>>;
 
-/// `body` on the inputs, as one op with a gradient. `name` is what messages call it.
-HOLDFAST_API Tensors deferred(std::string name, const Tensors& inputs, Given outputs, Body body);
-/// The same for a body of one result.
-HOLDFAST_API Tensor deferred(std::string name, const Tensors& inputs, DType dtype, Shape shape,
-                             std::function<Tensor(std::span<const Tensor>)> body);
+namespace detail {
+/// Code without its types; `run` calls it with arguments that were kept.
+struct CompositionDef {
+  const char* name;
+  void (*code)();
+  Tensors (*run)(void (*code)(), std::span<const Tensor> in, std::span<const Arg> arguments);
+};
+HOLDFAST_API void add_composition(const CompositionDef&);
+HOLDFAST_API Tensors deferred(const char* composition, const Tensors& in, const Given& outputs,
+                              std::vector<Arg> arguments);
+}  // namespace detail
+
+/// Ops over some tensors, with plain arguments, registered by a name so that a graph that holds it
+/// can be written down and read again. Made when the library is loaded:
+///
+///   const Composition turned("matrix_transpose", +[](std::span<const Tensor> in, bool conjugate) {
+///     return linalg::matrix_transpose(in[0], {.conjugate = conjugate});
+///   });
+///   ... return turned({t}, t.dtype(), Shape::unknown(), o.conjugate);
+template <class R, class... P>
+class Composition {
+ public:
+  using Code = R (*)(std::span<const Tensor>, P...);
+  Composition(const char* name, Code code) : name_(name) {
+    detail::add_composition({name, reinterpret_cast<void (*)()>(code), &run});
+  }
+  /// As one op with a gradient. `name` is what messages call it.
+  Tensors list(const Tensors& in, const Given& outputs,
+               const std::remove_cvref_t<P>&... arguments) const {
+    return detail::deferred(name_, in, outputs,
+                            {ParamType<std::remove_cvref_t<P>>::arg(arguments)...});
+  }
+  /// The same for code of one result.
+  Tensor operator()(const Tensors& in, DType dtype, Shape shape,
+                    const std::remove_cvref_t<P>&... arguments) const {
+    return list(in, {{dtype, std::move(shape)}}, arguments...)[0];
+  }
+
+ private:
+  static Tensors run(void (*code)(), std::span<const Tensor> in, std::span<const Arg> arguments) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return detail::Result<R>::list(reinterpret_cast<Code>(code)(
+          in, ParamType<std::remove_cvref_t<P>>::from(arguments[I])...));
+    }(std::index_sequence_for<P...>{});
+  }
+  const char* name_;
+};
+
+/// The gradient of `op` by its formula, once the values are there: attributes as they are, and
+/// which of inputs, outputs and upstream gradients are among `in`.
+HOLDFAST_API Tensors deferred_gradient(const OpDef& op, const Attrs& attrs, const Tensors& in,
+                                       const Given& outputs, const Ints& which);
 
 /// Whether all ranks are known, and whether all sizes are.
 HOLDFAST_API bool ranks_known(const Tensors&);
@@ -31,10 +76,14 @@ HOLDFAST_API bool sizes_known(const Tensors&);
 /// deferred.
 struct NotKnownYet {};
 
+/// Ops over the inputs, while they run.
+using Body = std::function<Tensors(std::span<const Tensor>)>;
 /// What arrives for the results of `body`, turned into what leaves for its inputs (empty for those
-/// that are not differentiable). Registered once by autodiff/.
+/// that are not differentiable). Registered once by autodiff/, as is what runs a formula.
 using Pullback = Tensors (*)(const Body& body, std::span<const Tensor> inputs,
                              std::span<const Tensor> upstream);
-HOLDFAST_API void set_pullback(Pullback);
+using Formula = Tensors (*)(const OpDef& op, const Attrs& attrs, std::span<const Tensor> in,
+                            const Ints& which);
+HOLDFAST_API void set_pullback(Pullback, Formula);
 
 }  // namespace holdfast

@@ -146,3 +146,65 @@ def test_prints_and_checks_read_back_from_the_text_alone(capsys):
     for bad, said in ((7.0, "too big"), (-1.0, "the data is")):
         with pytest.raises(tf.errors.InvalidArgumentError, match=said):
             again.call([tf.constant([bad])])
+
+
+def of_unknown_rank(case):
+    """A sample's graph where nothing is known of the ranks of what it is given; none if it needs them."""
+    code, args = sample_function(case)
+    specs = [tf.TensorSpec(None, a.dtype) for a in args]
+    try:
+        function = tf.function(code, autograph=False, input_signature=specs)
+        return function.get_concrete_function()._trace.concrete, args
+    except (ValueError, TypeError, NotImplementedError, tf.errors.OpError):
+        return None, args  # what ranks decide in it is no composition
+
+
+def test_what_waits_for_ranks_is_known_by_its_name():
+    """Compositions have no code in a graph: the text alone gives them back, as their gradients."""
+    found = set()
+    for case in samples.cases():
+        if is_random(case):
+            continue
+        graph, args = of_unknown_rank(case)
+        if graph is None or "= Deferred(" not in graph.text():
+            continue
+        text = graph.text()
+        found |= set(re.findall(r'composition="(\w+)"', text))
+        again = _holdfast.parse_graph(text)
+        for a, b in zip(graph.call(args), again.call(args), strict=True):
+            assert_same_bits(a, b)
+    assert {"softmax", "matrix_transpose", "max_pool", "einsum", "boolean_mask"} <= found
+    assert len(found) >= 20
+
+
+def test_gradients_that_wait_for_ranks_read_back():
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def slopes(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.linalg.matrix_transpose(x * x) * tf.nn.softmax(x, axis=0)
+            first = tape.gradient(y, x)
+        return first, outer.gradient(first, x)
+
+    graph = slopes.get_concrete_function()._trace.concrete
+    x = tf.constant([[1.0, 2.0], [3.0, -1.0]])
+    assert 'composition="formula"' in graph.text() and "pulled=" in graph.text()
+    again = _holdfast.parse_graph(graph.text())
+    for a, b, c in zip(graph.call([x]), again.call([x]), slopes(x), strict=True):
+        assert_same_bits(a, b)
+        assert_same_bits(a, c)
+
+
+def test_a_composition_that_nobody_knows_is_refused_by_name():
+    function = _holdfast.parse_graph(
+        """holdfast graph 1
+        function f(x) {
+          x = Placeholder() : float32[]
+          y = Deferred(x) {composition="nothing", dtypes=strings["float32"], sizes=[0]} : float32[]
+          return y
+        }"""
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no composition `nothing`"):
+        function.call([tf.constant(1.0)])

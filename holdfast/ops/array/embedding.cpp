@@ -49,6 +49,11 @@ Tensor rows_of_shards(const Tensors& shards, const Tensor& ids, const std::strin
   return reshape(rows, Sizes(concat({shape(ids), inner}, 0)));
 }
 
+Tensor clipped(const Tensor& rows, const Tensor& ids, double max_norm);
+const Composition clipped_later(
+    "embedding_lookup",
+    +[](std::span<const Tensor> in, double max_norm) { return clipped(in[0], in[1], max_norm); });
+
 Tensor clipped(const Tensor& rows, const Tensor& ids, double max_norm) {
   Ints axes;
   for (int i = ids.rank(); i < rows.rank(); ++i) axes.push_back(i);
@@ -92,9 +97,7 @@ Tensor nn::embedding_lookup(const Ins& params, const In& ids, const EmbeddingLoo
       shards.size() == 1 ? gather(shards[0], id) : rows_of_shards(shards, id, o.partition_strategy);
   if (!o.max_norm) return rows;
   if (ranks_known({rows, id})) return clipped(rows, id, *o.max_norm);
-  return deferred(
-      "embedding_lookup", {rows, id}, rows.dtype(), Shape::unknown(),
-      [most = *o.max_norm](std::span<const Tensor> in) { return clipped(in[0], in[1], most); });
+  return clipped_later({rows, id}, rows.dtype(), Shape::unknown(), *o.max_norm);
 }
 
 }  // namespace holdfast

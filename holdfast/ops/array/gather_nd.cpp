@@ -105,14 +105,17 @@ static const Op op =
         .samples("uniform(3, 4), [[0, 1], [2, 3]]", "uniform(3, 4), [[2], [0], [2]]",
                  "strings(3, 2), [[0, 1]]", "uniform(2, 3), [[[1, 2]], [[0, 0]]]")
         .reference("np.asarray(params)[tuple(np.moveaxis(np.asarray(indices), -1, 0))]");
+static const Composition later(
+    "gather_nd", +[](std::span<const Tensor> in, int64_t batch_dims, const std::string& policy) {
+      return gather_nd(in[0], in[1], {.batch_dims = batch_dims, .bad_indices_policy = policy});
+    });
 Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) {
   Tensor ids = indices, p = params;
   if (ids.dtype() == int16) ids = cast(ids, int32);
   Attrs policy{Arg(o.bad_indices_policy)};
   if (o.batch_dims == 0) return op({p, ids}, policy);
   if (!ranks_known({p, ids}) || !sizes_known({ids}))
-    return deferred("gather_nd", {p, ids}, p.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) { return gather_nd(in[0], in[1], o); });
+    return later({p, ids}, p.dtype(), Shape::unknown(), o.batch_dims, o.bad_indices_policy);
   if (o.batch_dims < 0 || o.batch_dims >= ids.rank() || o.batch_dims > p.rank())
     fail(Code::E1103, cat("gather_nd: `batch_dims` is ", o.batch_dims,
                           ", expected less than the rank of `indices`, ", ids.rank(),

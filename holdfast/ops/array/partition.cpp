@@ -169,6 +169,11 @@ static const Op stitch_op =
             "for x, d in zip(indices, data)]))");
 
 // The raw op of TensorFlow takes two lists; ours takes each list joined to one tensor.
+static const Composition stitch_later(
+    "dynamic_stitch", +[](std::span<const Tensor> in) {
+      size_t n = in.size() / 2;
+      return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
+    });
 Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
   if (!indices.size() || indices.size() != data.size())
     fail(Code::E1103, cat("dynamic_stitch: got ", indices.size(), " tensors of indices and ",
@@ -177,10 +182,7 @@ Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
   if (!stitched_now(ids, values)) {
     Tensors all = ids;
     for (const Tensor& t : values) all.push_back(t);
-    return deferred("dynamic_stitch", all, values[0].dtype(), stitched_shape(ids, values),
-                    [n = ids.size()](std::span<const Tensor> in) {
-                      return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
-                    });
+    return stitch_later(all, values[0].dtype(), stitched_shape(ids, values));
   }
   std::vector<Tensor> flat_ids, flat;
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -81,10 +81,13 @@ Tensor host_rows(const Dims& repeats, int64_t total) {
   return t;
 }
 
+const Composition repeated(
+    "repeat", +[](std::span<const Tensor> in, std::optional<int64_t> axis) {
+      return repeat(in[0], Sizes(in[1]), RepeatOptions{.axis = axis});
+    });
 Tensor repeat_later(const Tensor& t, const Tensor& repeats, const RepeatOptions& o,
                     const Shape& shape) {
-  return deferred("repeat", {t, repeats}, t.dtype(), shape,
-                  [o](std::span<const Tensor> in) { return repeat(in[0], Sizes(in[1]), o); });
+  return repeated({t, repeats}, t.dtype(), shape, o.axis);
 }
 
 }  // namespace

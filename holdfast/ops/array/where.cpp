@@ -76,11 +76,11 @@ REGISTER(
                  "bools(3), uniform(3, 4), uniform(3, 4)", "True, uniform(3), uniform(3)")
         .reference("np.where(np.reshape(condition, np.shape(condition) + (1,) * (t.ndim - 1)) "
                    "if np.ndim(condition) == 1 else condition, t, e)"));
+static const Composition select_later(
+    "Select", +[](std::span<const Tensor> in) { return select_rows(in[0], in[1], in[2]); });
 Tensor select_rows(const In& condition, const In& t, const In& e) {
   Tensor c = condition, x = t.tensor(e.dtype()), y = e.tensor(x.dtype());
-  if (!ranks_known({c, x}))
-    return deferred("Select", {c, x, y}, x.dtype(), x.shape(),
-                    [](std::span<const Tensor> in) { return select_rows(in[0], in[1], in[2]); });
+  if (!ranks_known({c, x})) return select_later({c, x, y}, x.dtype(), x.shape());
   if (!x.shape().compatible(y.shape()))
     fail(Code::E1102, cat("Select: `e` is ", y.shape().text(), ", expected the shape of `t`, ",
                           x.shape().text()));
@@ -108,13 +108,15 @@ REGISTER(
                  "uniform(2, 2), [[True, False], [True, True]]",
                  "uniform(3, 2), [True, False], axis=1")
         .reference("np.asarray(tensor)[(slice(None),) * (axis or 0) + (np.asarray(mask),)]"));
+static const Composition mask_later(
+    "boolean_mask", +[](std::span<const Tensor> in, std::optional<int64_t> axis) {
+      return boolean_mask(in[0], in[1], BooleanMaskOptions{.axis = axis});
+    });
 Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& o) {
   Tensor t = tensor, m = mask;
   if (!is_bool(m.dtype()))
     fail(Code::E1101, cat("boolean_mask: `mask` is ", name(m.dtype()), ", expected bool"));
-  if (!ranks_known({t, m}))
-    return deferred("boolean_mask", {t, m}, t.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) { return boolean_mask(in[0], in[1], o); });
+  if (!ranks_known({t, m})) return mask_later({t, m}, t.dtype(), Shape::unknown(), o.axis);
   if (m.rank() < 1)
     fail(Code::E1102,
          cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected rank 1 or more"));

@@ -367,6 +367,10 @@ REGISTER(
                  "'ij,jk,kl->il', [uniform(2, 3), uniform(3, 4), uniform(4, 5)]",
                  "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
         .reference("np.einsum(equation, *inputs)"));
+static const Composition einsum_later(
+    "einsum", +[](std::span<const Tensor> in, const std::string& equation) {
+      return einsum(equation, Tensors(in));
+    });
 Tensor einsum(const std::string& equation, const Ins& inputs) {
   Equation e = parse(equation);
   if (e.terms.size() != inputs.size())
@@ -374,15 +378,13 @@ Tensor einsum(const std::string& equation, const Ins& inputs) {
            cat("it has ", e.terms.size(), " terms, but there are ", inputs.size(), " inputs"));
   int widest = -1;
   Tensors given = inputs.tensors();
-  auto later = [equation](std::span<const Tensor> in) { return einsum(equation, Tensors(in)); };
-  if (!ranks_known(given))
-    return deferred("einsum", given, given[0].dtype(), Shape::unknown(), later);
+  if (!ranks_known(given)) return einsum_later(given, given[0].dtype(), Shape::unknown(), equation);
   auto operands = read_operands(equation, e, given, widest);
   Labels output = output_labels(equation, e, operands, widest);
   // Under the ellipsis a size of 1 broadcasts, and one that is not known may be 1.
   if (widest > 0 && given.size() > 1 && !sizes_known(given))
-    return deferred("einsum", given, given[0].dtype(),
-                    Shape::of_rank(static_cast<int>(output.size())), later);
+    return einsum_later(given, given[0].dtype(), Shape::of_rank(static_cast<int>(output.size())),
+                        equation);
   for (Term& x : operands) x = without_repeats(x);
   while (operands.size() > 1) {
     auto [i, j] = cheapest(operands, output);

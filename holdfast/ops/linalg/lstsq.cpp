@@ -67,6 +67,10 @@ Status run_lstsq(Call& c) {
 }
 
 // (A^H A + l I)^-1 A^H b, or for wide matrices A^H (A A^H + l I)^-1 b.
+Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regularizer);
+const Composition normal_later(
+    "lstsq", +[](std::span<const Tensor> in) { return by_normal_equations(in[0], in[1], in[2]); });
+
 Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regularizer) {
   if (!ranks_known({a, b}) || a.dim(-1) < 0 || a.dim(-2) < 0) {
     Shape shape = Shape::unknown();
@@ -74,9 +78,7 @@ Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regul
       shape = b.shape();
       shape.dims()[shape.dims().size() - 2] = a.dim(-1);
     }
-    return deferred("lstsq", {a, b, regularizer}, a.dtype(), shape, [](std::span<const Tensor> in) {
-      return by_normal_equations(in[0], in[1], in[2]);
-    });
+    return normal_later({a, b, regularizer}, a.dtype(), shape);
   }
   bool tall = a.dim(-2) >= a.dim(-1);
   Tensor gram = matmul(a, a, {.adjoint_a = tall, .adjoint_b = !tall});

@@ -63,11 +63,14 @@ REGISTER(FUNCTION(&linalg::lu_reconstruct)
              .reference("np.take_along_axis((np.tril(lower_upper, -1) + "
                         "np.eye(lower_upper.shape[-1], dtype='float32')) @ np.triu(lower_upper), "
                         "np.argsort(perm, -1)[..., None], -2)"));
+static const Composition reconstruct_later(
+    "lu_reconstruct", +[](std::span<const Tensor> in, bool validate) {
+      return linalg::lu_reconstruct(in[0], in[1], {.validate_args = validate});
+    });
 Tensor linalg::lu_reconstruct(const In& lower_upper, const In& perm, const LuSolveOptions& o) {
   Tensor lu = lower_upper, p = perm;
   if (!ranks_known({lu, p}))
-    return deferred("lu_reconstruct", {lu, p}, lu.dtype(), lu.shape(),
-                    [o](std::span<const Tensor> in) { return lu_reconstruct(in[0], in[1], o); });
+    return reconstruct_later({lu, p}, lu.dtype(), lu.shape(), o.validate_args);
   need_factors("lu_reconstruct", lu, p);
   Tensor lower = with_ones(band_part(lu, -1, 0));
   return rows(matmul(lower, band_part(lu, 0, -1)), argsort(p), lu.rank() - 2);
@@ -86,12 +89,15 @@ REGISTER(FUNCTION(&linalg::lu_solve)
                         "np.eye(lower_upper.shape[-1], dtype='float32')) "
                         "@ np.triu(lower_upper), np.argsort(perm, -1)[..., None], -2), rhs)")
              .checks({.rtol = 1e-4, .atol = 1e-5}));
+static const Composition solve_later(
+    "lu_solve", +[](std::span<const Tensor> in, bool validate) {
+      return linalg::lu_solve(in[0], in[1], in[2], {.validate_args = validate});
+    });
 Tensor linalg::lu_solve(const In& lower_upper, const In& perm, const In& rhs,
                         const LuSolveOptions& o) {
   Tensor lu = lower_upper, p = perm, b = rhs.tensor(lu.dtype());
   if (!ranks_known({lu, p, b}))
-    return deferred("lu_solve", {lu, p, b}, lu.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) { return lu_solve(in[0], in[1], in[2], o); });
+    return solve_later({lu, p, b}, lu.dtype(), Shape::unknown(), o.validate_args);
   need_factors("lu_solve", lu, p);
   if (b.rank() < 2)
     fail(Code::E1102, cat("`lu_solve`: `rhs` has shape ", b.shape().text(),
@@ -116,11 +122,13 @@ REGISTER(
         .reference("np.linalg.inv(((np.tril(lower_upper, -1) + np.eye(3, dtype='float32')) @ "
                    "np.triu(lower_upper))[np.argsort(perm)])")
         .checks({.rtol = 1e-4, .atol = 1e-5}));
+static const Composition inverse_later(
+    "lu_matrix_inverse", +[](std::span<const Tensor> in, bool validate) {
+      return linalg::lu_matrix_inverse(in[0], in[1], {.validate_args = validate});
+    });
 Tensor linalg::lu_matrix_inverse(const In& lower_upper, const In& perm, const LuSolveOptions& o) {
   Tensor lu = lower_upper, p = perm;
-  if (!ranks_known({lu, p}))
-    return deferred("lu_matrix_inverse", {lu, p}, lu.dtype(), lu.shape(),
-                    [o](std::span<const Tensor> in) { return lu_matrix_inverse(in[0], in[1], o); });
+  if (!ranks_known({lu, p})) return inverse_later({lu, p}, lu.dtype(), lu.shape(), o.validate_args);
   need_factors("lu_matrix_inverse", lu, p);
   Tensor n = slice(shape(lu), Sizes({lu.rank() - 1}), Sizes({1}));
   return lu_solve(lu, p, eye(Sizes(reshape(n, Sizes({}))), {.dtype = lu.dtype()}), o);

@@ -38,11 +38,16 @@ Tensor largest(const Tensor& sizes, const Axes& axis) {
   return maximum(reduce_max(sizes, {.axis = axis, .keepdims = true}), 0);
 }
 
+Tensor spectral(const Tensor& t, const Dims& axes);
+const Composition spectral_later(
+    "norm", +[](std::span<const Tensor> in, const Ints& axes) {
+      return spectral(in[0], Dims(axes.begin(), axes.end()));
+    });
+
 // The largest singular value over two axes, those axes kept as 1.
 Tensor spectral(const Tensor& t, const Dims& axes) {
   if (!t.shape().has_rank())
-    return deferred("norm", {t}, t.dtype(), Shape::unknown(),
-                    [axes](std::span<const Tensor> in) { return spectral(in[0], axes); });
+    return spectral_later({t}, t.dtype(), Shape::unknown(), Ints(axes.begin(), axes.end()));
   Dims at, perm, back(static_cast<size_t>(t.rank()), 0);
   for (int64_t a : axes) {
     if (a < -t.rank() || a >= t.rank())

@@ -77,14 +77,16 @@ REGISTER(
         .doc("The last two axes exchanged.")
         .samples("uniform(3, 4)", "uniform(2, 3, 4)", "complexes(2, 3), conjugate=True")
         .reference("np.conj(np.swapaxes(a, -1, -2)) if conjugate else np.swapaxes(a, -1, -2)"));
+static const Composition transposed_later(
+    "matrix_transpose", +[](std::span<const Tensor> in, bool conjugate) {
+      return linalg::matrix_transpose(in[0], {.conjugate = conjugate});
+    });
 Tensor linalg::matrix_transpose(const In& a, const MatrixTransposeOptions& o) {
   Tensor t = a;
   if (t.shape().has_rank() && t.rank() < 2)
     fail(Code::E1102,
          cat("matrix_transpose: `a` is of shape ", t.shape().text(), ", expected rank 2 or more"));
-  if (!t.shape().has_rank())
-    return deferred("matrix_transpose", {t}, t.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) { return matrix_transpose(in[0], o); });
+  if (!t.shape().has_rank()) return transposed_later({t}, t.dtype(), Shape::unknown(), o.conjugate);
   return transpose(t, {.perm = Sizes(exchanged(t)), .conjugate = o.conjugate});
 }
 

@@ -183,6 +183,12 @@ REGISTER(FUNCTION(&linalg::pinv)
              .samples("uniform(4, 3)", "uniform(2, 3, 4)")
              .reference("np.linalg.pinv(a)")
              .checks({.rtol = 1e-3, .atol = 1e-4}));
+static const Composition pinv_later(
+    "pinv", +[](std::span<const Tensor> in, bool validate) {
+      linalg::PinvOptions o{.validate_args = validate};
+      if (in.size() > 1) o.rcond = in[1];
+      return linalg::pinv(in[0], o);
+    });
 Tensor linalg::pinv(const In& a, const PinvOptions& o) {
   Tensor x = a;
   if (!matrix_known(x)) {
@@ -191,11 +197,7 @@ Tensor linalg::pinv(const In& a, const PinvOptions& o) {
       std::swap(shape.dims()[shape.dims().size() - 1], shape.dims()[shape.dims().size() - 2]);
     Tensors in{x};
     if (o.rcond) in.push_back(o.rcond->tensor(x.dtype()));
-    return deferred("pinv", in, x.dtype(), shape, [o](std::span<const Tensor> known) {
-      PinvOptions now = o;
-      if (known.size() > 1) now.rcond = known[1];
-      return pinv(known[0], now);
-    });
+    return pinv_later(in, x.dtype(), shape, o.validate_args);
   }
   double cut = 10 * static_cast<double>(longer_side(x, "pinv")) * epsilon(x.dtype());
   Tensor rcond = o.rcond ? o.rcond->tensor(x.dtype()) : Tensor::scalar(cut, x.dtype());
@@ -218,6 +220,12 @@ REGISTER(FUNCTION(&linalg::matrix_rank)
              .samples("uniform(4, 3)", "np.ones((2, 3, 4), np.float32)")
              .reference("np.linalg.matrix_rank(a).astype(np.int32)")
              .checks({.gradient = false}));
+static const Composition rank_later(
+    "matrix_rank", +[](std::span<const Tensor> in, bool validate) {
+      linalg::MatrixRankOptions o{.validate_args = validate};
+      if (in.size() > 1) o.tol = in[1];
+      return linalg::matrix_rank(in[0], o);
+    });
 Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
   Tensor x = a;
   if (!matrix_known(x)) {
@@ -225,11 +233,7 @@ Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
     for (int i = 0; i < 2 && shape.rank() > 0; ++i) shape.dims().pop_back();
     Tensors in{x};
     if (o.tol) in.push_back(o.tol->tensor(x.dtype()));
-    return deferred("matrix_rank", in, int32, shape, [o](std::span<const Tensor> known) {
-      MatrixRankOptions now = o;
-      if (known.size() > 1) now.tol = known[1];
-      return matrix_rank(known[0], now);
-    });
+    return rank_later(in, int32, shape, o.validate_args);
   }
   double share = static_cast<double>(longer_side(x, "matrix_rank")) * epsilon(x.dtype());
   Tensor s = svd(x, {.compute_uv = false})[0];

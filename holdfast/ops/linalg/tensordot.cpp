@@ -86,12 +86,13 @@ REGISTER(FUNCTION(&tensordot)
                       "uniform(3, 4), uniform(4, 3), [[0, 1], [1, 0]]",
                       "uniform(2, 3), uniform(4, 3), [[1], [1]]", "uniform(2), uniform(3), 0")
              .reference("np.tensordot(a, b, axes)"));
+static const Composition later(
+    "tensordot", +[](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
 Tensor tensordot(const In& a, const In& b, const In& axes) {
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
   Tensor over = axes;
   if (!ranks_known({x, y}) || (over.is_symbolic() && !is_known(over)))
-    return deferred("tensordot", {x, y, over}, x.dtype(), Shape::unknown(),
-                    [](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
+    return later({x, y, over}, x.dtype(), Shape::unknown());
   auto [of_x, of_y] = read_axes(over, x, y);
   for (size_t i = 0; i < of_x.size(); ++i) {
     int64_t m = x.dim(static_cast<int>(of_x[i])), n = y.dim(static_cast<int>(of_y[i]));

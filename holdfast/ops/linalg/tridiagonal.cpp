@@ -228,23 +228,31 @@ Tensor whole(const char* function, const Tensor& t, int64_t length, bool above) 
   return pad(t, reshape(Sizes(Dims(amounts.begin(), amounts.end())).tensor(), {-1, 2}));
 }
 
-// The call as one node, where ranks are not known yet, or the lengths that say whether elements
-// were left out.
-std::optional<Tensor> written_late(const char* function, const Ins& diagonals, const In& rhs,
-                                   const std::string& format, bool shaped_as_rhs,
-                                   std::function<Tensor(const Tensors&, const Tensor&)> call) {
+// The operands, the right side last, of a call that is written as one node: ranks are not known
+// yet, or the lengths that say whether elements were left out. None where it can be written out.
+Tensors operands_of_late(const Ins& diagonals, const In& rhs, const std::string& format) {
   Tensors all = diagonals.tensors();
-  if (all.empty()) return std::nullopt;
+  if (all.empty()) return {};
   bool known = format != "sequence" || sizes_known(all);
-  size_t n = all.size();
   all.push_back(rhs.tensor(all[0].dtype()));
-  if (known && ranks_known(all)) return std::nullopt;
-  Shape shape = shaped_as_rhs ? all[n].shape() : Shape::unknown();
-  return deferred(function, all, all[0].dtype(), shape,
-                  [n, call = std::move(call)](std::span<const Tensor> in) {
-                    return call(Tensors(in.first(n)), in[n]);
-                  });
+  return known && ranks_known(all) ? Tensors() : all;
 }
+
+const Composition solve_later(
+    "tridiagonal_solve", +[](std::span<const Tensor> in, const std::string& format, bool transpose,
+                             bool conjugate, bool pivoting, bool perturb) {
+      return linalg::tridiagonal_solve(Tensors(in.first(in.size() - 1)), in.back(),
+                                       {.diagonals_format = format,
+                                        .transpose_rhs = transpose,
+                                        .conjugate_rhs = conjugate,
+                                        .partial_pivoting = pivoting,
+                                        .perturb_singular = perturb});
+    });
+const Composition matmul_later(
+    "tridiagonal_matmul", +[](std::span<const Tensor> in, const std::string& format) {
+      return linalg::tridiagonal_matmul(Tensors(in.first(in.size() - 1)), in.back(),
+                                        {.diagonals_format = format});
+    });
 
 // The three rows, from what the format says.
 Tensor compact(const char* function, const Ins& given, const std::string& format) {
@@ -315,10 +323,10 @@ REGISTER(
         .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::tridiagonal_solve(const Ins& diagonals, const In& rhs,
                                  const TridiagonalSolveOptions& o) {
-  if (auto late = written_late(
-          "tridiagonal_solve", diagonals, rhs, o.diagonals_format, !o.transpose_rhs,
-          [o](const Tensors& d, const Tensor& b) { return tridiagonal_solve(d, b, o); }))
-    return *late;
+  if (Tensors late = operands_of_late(diagonals, rhs, o.diagonals_format); !late.empty())
+    return solve_later(late, late[0].dtype(),
+                       o.transpose_rhs ? Shape::unknown() : late.back().shape(), o.diagonals_format,
+                       o.transpose_rhs, o.conjugate_rhs, o.partial_pivoting, o.perturb_singular);
   Tensor d = compact("tridiagonal_solve", diagonals, o.diagonals_format);
   Tensor b = rhs.tensor(d.dtype());
   const Shape &ds = d.shape(), &bs = b.shape();
@@ -364,10 +372,8 @@ REGISTER(
         .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::tridiagonal_matmul(const Ins& diagonals, const In& rhs,
                                   const TridiagonalMatMulOptions& o) {
-  if (auto late = written_late(
-          "tridiagonal_matmul", diagonals, rhs, o.diagonals_format, true,
-          [o](const Tensors& d, const Tensor& b) { return tridiagonal_matmul(d, b, o); }))
-    return *late;
+  if (Tensors late = operands_of_late(diagonals, rhs, o.diagonals_format); !late.empty())
+    return matmul_later(late, late[0].dtype(), late.back().shape(), o.diagonals_format);
   Tensor d = compact("tridiagonal_matmul", diagonals, o.diagonals_format);
   auto part = [&](int64_t i) { return expand_dims(row(d, i), -2); };
   return matmul_op({part(0), part(1), part(2), rhs.tensor(d.dtype())});

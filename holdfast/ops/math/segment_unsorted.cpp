@@ -141,13 +141,12 @@ REGISTER(FUNCTION(&unsorted_segment_mean)
                   "`i`, 0 if there is none.")
              .samples("uniform(5), [2, 0, 2, -1, 0], 3", "uniform(4, 3), [1, 0, 1, 0], 2")
              .reference(HOLDFAST_UNSORTED_REFERENCE("np.mean", "0")));
+static const Composition mean_later(
+    "unsorted_segment_mean",
+    +[](std::span<const Tensor> in) { return unsorted_segment_mean(in[0], in[1], Sizes(in[2])); });
 Tensor unsorted_segment_mean(const In& data, const In& segment_ids, const Sizes& n) {
   Tensor x = data, ids = wide(segment_ids);
-  if (!ranks_known({x, ids}))
-    return deferred("unsorted_segment_mean", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
-                    [](std::span<const Tensor> in) {
-                      return unsorted_segment_mean(in[0], in[1], Sizes(in[2]));
-                    });
+  if (!ranks_known({x, ids})) return mean_later({x, ids, n.tensor()}, x.dtype(), Shape::unknown());
   return truediv(unsorted_segment_sum(x, ids, n), members(x, ids, n, x.dtype()));
 }
 
@@ -159,13 +158,13 @@ REGISTER(FUNCTION(&unsorted_segment_sqrt_n)
              .samples("uniform(5), [2, 0, 2, -1, 0], 3", "uniform(4, 3), [1, 0, 1, 0], 2")
              .reference(HOLDFAST_UNSORTED_REFERENCE(
                  "(lambda r, axis: np.sum(r, axis=axis) / np.sqrt(len(r)))", "0")));
+static const Composition root_later(
+    "unsorted_segment_sqrt_n", +[](std::span<const Tensor> in) {
+      return unsorted_segment_sqrt_n(in[0], in[1], Sizes(in[2]));
+    });
 Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids, const Sizes& n) {
   Tensor x = data, ids = wide(segment_ids);
-  if (!ranks_known({x, ids}))
-    return deferred("unsorted_segment_sqrt_n", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
-                    [](std::span<const Tensor> in) {
-                      return unsorted_segment_sqrt_n(in[0], in[1], Sizes(in[2]));
-                    });
+  if (!ranks_known({x, ids})) return root_later({x, ids, n.tensor()}, x.dtype(), Shape::unknown());
   return unsorted_segment_sum(x, ids, n) / sqrt(members(x, ids, n, x.dtype()));
 }
 

@@ -57,6 +57,17 @@ Tensor forward(const char* function, int axes, bool first, Tensor x, Tensor w, c
 
 Tensor run(const char* function, int axes, const In& input, const In& filters, const Axes& strides,
            const Padding& padding, const std::optional<std::string>& data_format,
+           const Axes& dilations);
+const Composition run_later(
+    "conv", +[](std::span<const Tensor> in, const std::string& function, int64_t axes,
+                const Axes& strides, const Padding& padding,
+                const std::optional<std::string>& data_format, const Axes& dilations) {
+      return run(function.c_str(), static_cast<int>(axes), in[0], in[1], strides, padding,
+                 data_format, dilations);
+    });
+
+Tensor run(const char* function, int axes, const In& input, const In& filters, const Axes& strides,
+           const Padding& padding, const std::optional<std::string>& data_format,
            const Axes& dilations) {
   Tensor x = input, w = filters.tensor(x.dtype());
   bool first = is_channels_first(function, data_format, axes);
@@ -67,9 +78,8 @@ Tensor run(const char* function, int axes, const In& input, const In& filters, c
   need_rank(function, "filters", w, axes + 2, axes + 2);
   Shape result = x.shape().has_rank() ? Shape::of_rank(x.rank()) : Shape::unknown();
   if (!ranks_known({x, w}) || (x.rank() > axes + 2 && !sizes_known({x})))
-    return deferred(function, {x, w}, x.dtype(), result, [=](std::span<const Tensor> in) {
-      return forward(function, axes, first, in[0], in[1], attrs);
-    });
+    return run_later({x, w}, x.dtype(), result, function, axes, strides, padding, data_format,
+                     dilations);
   return forward(function, axes, first, x, w, attrs);
 }
 
@@ -159,11 +169,20 @@ REGISTER(
                  "uniform(2, 9, 3), uniform(3, 3, 4), 2, 'SAME'",
                  "uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), padding='SAME', dilations=2")
         .reference(numpy_conv("input", "filters", "strides", "data_format", "dilations").c_str()));
+static const Composition convolution_later(
+    "convolution", +[](std::span<const Tensor> in, const Axes& strides, const Padding& padding,
+                       const std::optional<std::string>& data_format, const Axes& dilations) {
+      return convolution(in[0], in[1],
+                         {.strides = strides,
+                          .padding = padding,
+                          .data_format = data_format,
+                          .dilations = dilations});
+    });
 Tensor convolution(const In& input, const In& filters, const ConvolutionOptions& o) {
   Tensor x = input, w = filters.tensor(x.dtype());
   if (!w.shape().has_rank())
-    return deferred("convolution", {x, w}, x.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) { return convolution(in[0], in[1], o); });
+    return convolution_later({x, w}, x.dtype(), Shape::unknown(), o.strides, o.padding,
+                             o.data_format, o.dilations);
   need_rank("convolution", "filters", w, 3, 5);
   return run("convolution", w.rank() - 2, x, w, o.strides, o.padding, o.data_format, o.dilations);
 }
@@ -219,14 +238,19 @@ REGISTER(FUNCTION(&conv_transpose)
              .doc("The transposed convolution over as many axes as the filters have.")
              .samples("uniform(1, 3, 4, 3), uniform(3, 3, 2, 3), [1, 6, 8, 2], 2",
                       "uniform(2, 5, 3), uniform(3, 4, 3), [2, 10, 4], 2"));
+static const Composition transpose_later(
+    "conv_transpose", +[](std::span<const Tensor> in, const Padding& padding,
+                          const std::optional<std::string>& data_format, const Axes& dilations) {
+      return conv_transpose(
+          in[0], in[1], Sizes(in[2]), Sizes(in[3]),
+          {.padding = padding, .data_format = data_format, .dilations = dilations});
+    });
 Tensor conv_transpose(const In& input, const In& filters, const Sizes& shape, const Sizes& strides,
                       const ConvTransposeOptions& o) {
   Tensor x = input, w = filters.tensor(x.dtype());
   if (!w.shape().has_rank())
-    return deferred("conv_transpose", {x, w, shape.tensor(), strides.tensor()}, x.dtype(),
-                    Shape::unknown(), [o](std::span<const Tensor> in) {
-                      return conv_transpose(in[0], in[1], Sizes(in[2]), Sizes(in[3]), o);
-                    });
+    return transpose_later({x, w, shape.tensor(), strides.tensor()}, x.dtype(), Shape::unknown(),
+                           o.padding, o.data_format, o.dilations);
   need_rank("conv_transpose", "filters", w, 3, 5);
   return run_transpose("conv_transpose", w.rank() - 2, x, w, shape, strides, o.padding,
                        o.data_format, o.dilations);

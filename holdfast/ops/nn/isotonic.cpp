@@ -146,17 +146,17 @@ REGISTER(
              "and the number of the run of equal values of each element.")
         .samples("uniform(3, 5)", "uniform(3, 5), False", "uniform(4, 3), True, 0")
         .checks({.second_gradient = false}));
+static const Composition later(
+    "isotonic_regression", +[](std::span<const Tensor> in, bool decreasing, int64_t axis) {
+      return isotonic_regression(in[0], {.decreasing = decreasing, .axis = axis});
+    });
 std::tuple<Tensor, Tensor> isotonic_regression(const In& inputs, const IsotonicOptions& o) {
   Tensor x = inputs;
   if (!x.shape().has_rank()) {
-    auto late = [&](DType d, auto&& pick) {
-      return deferred(
-          "isotonic_regression", {x}, d, Shape::unknown(),
-          [o, pick](std::span<const Tensor> in) { return pick(isotonic_regression(in[0], o)); });
-    };
-    using Both = std::tuple<Tensor, Tensor>;
-    return {late(result_dtype(x.dtype()), [](const Both& b) { return std::get<0>(b); }),
-            late(int32, [](const Both& b) { return std::get<1>(b); })};
+    Tensors both =
+        later.list({x}, {{result_dtype(x.dtype()), Shape::unknown()}, {int32, Shape::unknown()}},
+                   o.decreasing, o.axis);
+    return {both[0], both[1]};
   }
   if (x.rank() < 1)
     fail(Code::E1102,

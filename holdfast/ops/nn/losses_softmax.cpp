@@ -158,14 +158,14 @@ REGISTER(FUNCTION(&nn::softmax_cross_entropy_with_logits)
                       "[0.25, 0.75], uniform(2)", "[[0.2, 1.0], [0.8, 0.0]], uniform(2, 2), axis=0")
              .reference("-np.sum(np.asarray(labels) * scipy.special.log_softmax(logits, "
                         "axis=axis), axis=axis)"));
+static const Composition dense_late(
+    "softmax_cross_entropy_with_logits", +[](std::span<const Tensor> in, int64_t axis) {
+      return nn::softmax_cross_entropy_with_logits(in[0], in[1], {.axis = axis});
+    });
 Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits,
                                              const CrossEntropyOptions& o) {
   Tensor x = logits, l = labels.tensor(x.dtype());
-  if (!ranks_known({x, l}))
-    return deferred("softmax_cross_entropy_with_logits", {l, x}, x.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) {
-                      return softmax_cross_entropy_with_logits(in[0], in[1], o);
-                    });
+  if (!ranks_known({x, l})) return dense_late({l, x}, x.dtype(), Shape::unknown(), o.axis);
   if (x.rank() == 0)
     fail(Code::E1102,
          "softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
@@ -215,13 +215,13 @@ REGISTER(FUNCTION(&nn::sparse_softmax_cross_entropy_with_logits)
              .samples("[2, 0], uniform(2, 3)", "[[0, 1]], uniform(1, 2, 3)", "1, uniform(3)")
              .reference("-np.take_along_axis(scipy.special.log_softmax(logits, axis=-1), "
                         "np.asarray(labels)[..., None], -1)[..., 0]"));
+static const Composition sparse_late(
+    "sparse_softmax_cross_entropy_with_logits", +[](std::span<const Tensor> in) {
+      return nn::sparse_softmax_cross_entropy_with_logits(in[0], in[1]);
+    });
 Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logits) {
   Tensor x = logits, l = labels;
-  if (!ranks_known({x, l}))
-    return deferred("sparse_softmax_cross_entropy_with_logits", {l, x}, x.dtype(), l.shape(),
-                    [](std::span<const Tensor> in) {
-                      return sparse_softmax_cross_entropy_with_logits(in[0], in[1]);
-                    });
+  if (!ranks_known({x, l})) return sparse_late({l, x}, x.dtype(), l.shape());
   if (x.rank() == 0)
     fail(Code::E1102,
          "sparse_softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");

@@ -90,13 +90,16 @@ REGISTER(FUNCTION(&max_pool)
                       "uniform(2, 7, 3), 2, 2, 'SAME'", "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'",
                       "uniform(2, 5, 6, 3), 3, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]")
              .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
+static const Composition max_later(
+    "max_pool", +[](std::span<const Tensor> in, const Sizes& ksize, const Sizes& strides,
+                    const Padding& padding, const std::optional<std::string>& data_format) {
+      return max_pool(in[0], ksize, strides, padding, {.data_format = data_format});
+    });
 Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
                 const PoolOptions& o) {
   Tensor x = input;
   if (!axes_known(x, o.data_format))
-    return deferred("max_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) {
-      return max_pool(in[0], ksize, strides, padding, o);
-    });
+    return max_later({x}, x.dtype(), Shape::unknown(), ksize, strides, padding, o.data_format);
   return run("max_pool", Take::kMost, axes_of("max_pool", x, o.data_format), x, ksize, strides,
              padding, o.data_format);
 }
@@ -148,13 +151,16 @@ REGISTER(FUNCTION(&avg_pool)
                       "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'",
                       "uniform(2, 7, 3), 2, 2, 'SAME'", "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'")
              .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
+static const Composition avg_later(
+    "avg_pool", +[](std::span<const Tensor> in, const Sizes& ksize, const Sizes& strides,
+                    const Padding& padding, const std::optional<std::string>& data_format) {
+      return avg_pool(in[0], ksize, strides, padding, {.data_format = data_format});
+    });
 Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
                 const PoolOptions& o) {
   Tensor x = input;
   if (!axes_known(x, o.data_format))
-    return deferred("avg_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) {
-      return avg_pool(in[0], ksize, strides, padding, o);
-    });
+    return avg_later({x}, x.dtype(), Shape::unknown(), ksize, strides, padding, o.data_format);
   return run("avg_pool", Take::kMean, axes_of("avg_pool", x, o.data_format), x, ksize, strides,
              padding, o.data_format);
 }
@@ -209,14 +215,24 @@ REGISTER(
         .reference(numpy_pool("input.ndim - 2", "window_shape", "strides",
                               "(np.nanmax if pooling_type == 'MAX' else np.nanmean)")
                        .c_str()));
+static const Composition any_later(
+    "pool", +[](std::span<const Tensor> in, const Sizes& window_shape, const std::string& type,
+                const Axes& strides, const Padding& padding,
+                const std::optional<std::string>& data_format, const Axes& dilations) {
+      return pool(in[0], window_shape, type,
+                  {.strides = strides,
+                   .padding = padding,
+                   .data_format = data_format,
+                   .dilations = dilations});
+    });
 Tensor pool(const In& input, const Sizes& window_shape, const std::string& type,
             const AnyPoolOptions& o) {
   Tensor x = input;
   if (type != "MAX" && type != "AVG")
     fail(Code::E1103, cat("pool: `pooling_type` is '", type, "', expected 'MAX' or 'AVG'"));
   if (!axes_known(x, o.data_format))
-    return deferred("pool", {x}, x.dtype(), Shape::unknown(),
-                    [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
+    return any_later({x}, x.dtype(), Shape::unknown(), window_shape, type, o.strides, o.padding,
+                     o.data_format, o.dilations);
   int axes = axes_of("pool", x, o.data_format);
   Take take = type == "MAX" ? Take::kMost : Take::kMean;
   Sizes strides = o.strides ? *o.strides : Sizes(1);
@@ -236,8 +252,8 @@ Tensor pool(const In& input, const Sizes& window_shape, const std::string& type,
       fail(Code::E1103, cat("pool: `dilations` holds ", d, ", expected numbers of 1 or more"));
   need_rank("pool", "input", x, axes + 2, axes + 2);
   if (!sizes_known({x}))
-    return deferred("pool", {x}, x.dtype(), Shape::of_rank(axes + 2),
-                    [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
+    return any_later({x}, x.dtype(), Shape::of_rank(axes + 2), window_shape, type, o.strides,
+                     o.padding, o.data_format, o.dilations);
   return run_dilated(take, axes, x, window_shape, rates, o.data_format);
 }
 

@@ -70,13 +70,20 @@ struct Chosen {
   }
 };
 
+const Composition softmax_later(
+    "softmax",
+    +[](std::span<const Tensor> in, int64_t axis) { return nn::softmax(in[0], {.axis = axis}); });
+const Composition log_softmax_later(
+    "log_softmax", +[](std::span<const Tensor> in, int64_t axis) {
+      return nn::log_softmax(in[0], {.axis = axis});
+    });
+
 // Softmax along any axis: the op works on the last one.
-Tensor along(const Op& op, const In& logits, int64_t axis) {
+template <class Later>
+Tensor along(const Op& op, const In& logits, int64_t axis, const Later& later) {
   Tensor x = logits;
   if (axis == -1 || (x.rank() > 0 && axis == x.rank() - 1)) return op({x});
-  if (!x.shape().has_rank())
-    return deferred(op.def().name, {x}, x.dtype(), x.shape(),
-                    [&op, axis](std::span<const Tensor> in) { return along(op, in[0], axis); });
+  if (!x.shape().has_rank()) return later({x}, x.dtype(), x.shape(), axis);
   LastAxis last(op.def().name.c_str(), x, axis);
   return last.back(op({last.there(x)}));
 }
@@ -133,7 +140,7 @@ static const Op softmax_op =
         .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1")
         .reference("scipy.special.softmax(logits, axis=-1 if axis is None else axis)");
 Tensor nn::softmax(const In& x, const SoftmaxOptions& o) {
-  return along(softmax_op, x, o.axis.value_or(-1));
+  return along(softmax_op, x, o.axis.value_or(-1), softmax_later);
 }
 
 static const Op log_softmax_gradient_op =
@@ -167,7 +174,7 @@ static const Op log_softmax_op =
         .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1")
         .reference("scipy.special.log_softmax(logits, axis=-1 if axis is None else axis)");
 Tensor nn::log_softmax(const In& x, const SoftmaxOptions& o) {
-  return along(log_softmax_op, x, o.axis.value_or(-1));
+  return along(log_softmax_op, x, o.axis.value_or(-1), log_softmax_later);
 }
 
 }  // namespace holdfast

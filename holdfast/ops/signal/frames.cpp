@@ -32,12 +32,14 @@ int axis_in(const char* function, const Tensor& t, int64_t axis) {
   return static_cast<int>(axis < 0 ? axis + t.rank() : axis);
 }
 
+Tensor shifted(const char* function, const Tensor& t, const Axes& axes, bool back);
+const Composition shifted_later(
+    "fftshift", +[](std::span<const Tensor> in, const std::string& function, const Axes& axes,
+                    bool back) { return shifted(function.c_str(), in[0], axes, back); });
+
 // By how much each axis moves: half its size, rounded one way or the other.
 Tensor shifted(const char* function, const Tensor& t, const Axes& axes, bool back) {
-  if (!sizes_known({t}))
-    return deferred(function, {t}, t.dtype(), t.shape(), [=](std::span<const Tensor> in) {
-      return shifted(function, in[0], axes, back);
-    });
+  if (!sizes_known({t})) return shifted_later({t}, t.dtype(), t.shape(), function, axes, back);
   Dims which, by;
   if (axes)
     for (int64_t a : known_numbers(*axes, function, "axes"))
@@ -59,10 +61,21 @@ Tensor places_in(int64_t frames, int64_t length, int64_t step, const Shape& shap
   return host_ints(int64, places, shape);
 }
 
+Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::FrameOptions& o);
+// The second input is the number that fills frames up.
+const Composition framed_later(
+    "frame",
+    +[](std::span<const Tensor> in, int64_t length, int64_t step, bool pad_end, int64_t axis) {
+      return framed(in[0], length, step,
+                    {.pad_end = pad_end, .pad_value = KeptIn(in[1]), .axis = axis});
+    });
+
 Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::FrameOptions& o) {
-  if (!t.shape().has_rank())
-    return deferred("frame", {t}, t.dtype(), Shape::unknown(),
-                    [=](std::span<const Tensor> in) { return framed(in[0], length, step, o); });
+  auto later = [&](const Shape& shape) {
+    return framed_later({t, o.pad_value.tensor(t.dtype())}, t.dtype(), shape, length, step,
+                        o.pad_end, o.axis);
+  };
+  if (!t.shape().has_rank()) return later(Shape::unknown());
   int axis = axis_in("frame", t, o.axis);
   int64_t n = t.shape()[axis];
   if (n < 0) {
@@ -71,8 +84,7 @@ Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::Frame
       d.push_back(t.shape()[i]);
       if (i == axis) d.push_back(length);
     }
-    return deferred("frame", {t}, t.dtype(), Shape(d),
-                    [=](std::span<const Tensor> in) { return framed(in[0], length, step, o); });
+    return later(Shape(d));
   }
   int64_t frames = o.pad_end ? (n + step - 1) / step : n < length ? 0 : 1 + (n - length) / step;
   Tensor whole = t;
@@ -85,11 +97,13 @@ Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::Frame
   return gather(whole, places_in(frames, length, step, {frames, length}), {.axis = Sizes(axis)});
 }
 
+Tensor added_up(const Tensor& t, int64_t step);
+const Composition added_up_later(
+    "overlap_and_add",
+    +[](std::span<const Tensor> in, int64_t step) { return added_up(in[0], step); });
+
 Tensor added_up(const Tensor& t, int64_t step) {
-  auto later = [&](const Shape& shape) {
-    return deferred("overlap_and_add", {t}, t.dtype(), shape,
-                    [=](std::span<const Tensor> in) { return added_up(in[0], step); });
-  };
+  auto later = [&](const Shape& shape) { return added_up_later({t}, t.dtype(), shape, step); };
   if (!t.shape().has_rank()) return later(Shape::unknown());
   if (t.rank() < 2)
     fail(Code::E1102, cat("overlap_and_add: `signal` has the shape ", t.shape().text(),
