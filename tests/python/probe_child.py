@@ -1,7 +1,8 @@
 """Runs samples where the plugin of tests/probe is loaded: `probe_child.py WHAT NAME...`.
 
 `aliases`: each call and its gradient, and then what the plugin found. `values`: each call on a second
-device, eager and traced, against the CPU's bits. `plan`: a step of training there, against the CPU's
+device, eager and traced, against the CPU's bits. `close`: the same by the tolerances of the samples, for a
+device that computes in its own way. `plan`: a step of training there, against the CPU's
 bits, and what its plan says.
 """
 
@@ -41,7 +42,20 @@ def same_bits(got, want):
     )
 
 
-def compare(call, name):
+def close(got, want, checks):
+    """As near as the sample says, or as a sum in another order is to the first."""
+    rtol, atol = max(10 * checks["rtol"], 1e-4), max(10 * checks["atol"], 1e-4)
+
+    def near(a, b):
+        a, b = np.asarray(a), np.asarray(b)
+        if a.shape != b.shape or a.dtype != b.dtype or a.dtype.kind not in "fc":
+            return np.array_equal(a, b)
+        return np.allclose(a.astype(complex), b.astype(complex), rtol, atol, equal_nan=True)
+
+    return len(got) == len(want) and all(map(near, got, want))
+
+
+def compare(call, name, same):
     def eager(*xs):
         return call.run(dict(enumerate(xs)))
 
@@ -55,7 +69,7 @@ def compare(call, name):
                 with tf.device(device):
                     results[device, run] = [t.numpy() for t in leaves(function(*inputs))]
         for (device, run), got in results.items():
-            if not same_bits(got, results["CPU:0", 1]):
+            if not same(got, results["CPU:0", 1]):
                 why = f"{how}, run {run} on {device}: other values than at first on the CPU"
                 print(json.dumps({"tried": name, "why": why}))
 
@@ -124,8 +138,11 @@ def main(what, names):
             call = samples.call(function, sample)
             if what == "aliases":
                 run_with_gradient(call)
+            elif what == "close":
+                checks = call.record["checks"]
+                compare(call, name, lambda got, want, checks=checks: close(got, want, checks))
             else:
-                compare(call, name)
+                compare(call, name, same_bits)
     if what == "aliases":
         probe = ctypes.CDLL(os.environ["HOLDFAST_CUDA_PLUGIN"])
         probe.probe_aliases.restype = ctypes.c_char_p

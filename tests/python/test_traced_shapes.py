@@ -286,3 +286,32 @@ def test_what_does_not_hang_on_a_late_argument_is_known():
         "to space": [None, None, None, 5],
         "images of any rank": [None] * 4,
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "shape"),
+    [
+        (lambda x: tf.nn.softmax(x, axis=0), [3, 4]),
+        (lambda x: tf.nn.max_pool(x, 2, 2, "SAME"), [1, 4, 4, 2]),
+        (lambda x: tf.nn.conv2d(x, tf.ones([2, 2, 2, 3]), 1, "SAME"), [1, 4, 4, 2]),
+        (lambda x: tf.einsum("ij,jk->ik", x, x), [3, 3]),
+        (lambda x: tf.signal.frame(x, 3, 2, pad_end=True, pad_value=0.5), [9]),
+        (lambda x: tf.linalg.matrix_transpose(x) * x, [3, 3]),
+        (lambda x: tf.repeat(x, 2, axis=0), [3]),
+    ],
+)
+def test_gradients_of_what_waits_for_ranks_are_those_of_known_ranks(code, shape):
+    def slopes(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(code(x) ** 2)
+            first = tape.gradient(y, x)
+            total = tf.reduce_sum(first * first)
+        return y, first, outer.gradient(total, x)
+
+    x = tf.constant(np.sin(np.arange(np.prod(shape)) * 1.7 + 0.3).reshape(shape), tf.float32)
+    traced = tf.function(slopes, input_signature=[tf.TensorSpec(None)])
+    for got, want in zip(traced(x), slopes(x), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
