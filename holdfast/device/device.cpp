@@ -117,8 +117,8 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
     fail(Code::E1102, cat("a ", name(dtype), " tensor of shape ", shape.text(),
                           " has more bytes than can be counted"));
   }
-  if (device != cpu() && !memory_elsewhere()) [[unlikely]]
-    detail::g_memory_elsewhere = true;
+  if (device->kind() != DeviceKind::kCpu || device->index()) [[unlikely]]
+    detail::g_memory_elsewhere.store(true, std::memory_order_relaxed);
   Ref<Buffer> buffer;
   if (Status s = device->allocate(static_cast<size_t>(*bytes), buffer); !s.ok()) {
     Diagnostic d;

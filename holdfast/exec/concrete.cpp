@@ -90,7 +90,7 @@ const Plan& ConcreteFunction::plan() {
   PatientLock lock(made_->mutex);
   Ref<Plan>& plan = made_->plan;
   if (plan) return *plan;
-  plan = Plan::compile(*graph_);
+  plan = Plan::compile(graph_);
   constexpr int64_t kBytes = 1 << 18;
   constexpr size_t kSteps = 16;
   bool small = plan->bytes() < kBytes && plan->steps().size() < kSteps;

@@ -149,7 +149,8 @@ Shape widened(const Shape& a, const Shape& b) {
 const Plan& plan_of(const Graph& body) {
   static std::recursive_mutex mutex;  // a body may hold loops of its own
   PatientLock lock(mutex);
-  if (!body.compiled) body.compiled = Plan::compile(body);
+  // A copy: a body that its own plan held would never go.
+  if (!body.compiled) body.compiled = Plan::compile(clone(body));
   return *static_cast<Plan*>(body.compiled.get());
 }
 

@@ -86,7 +86,7 @@ void PartialRun::compute(const std::vector<Edge>& edges, const std::vector<Ref<N
         known_.push_back(e);
         values_.emplace(key_of(e), constant_of(*e.node));
       }
-    plan = Plan::compile(*pruned.graph);
+    plan = Plan::compile(pruned.graph);
   }
   std::vector<Fetch> initial;
   std::vector<Variable> empty;

@@ -43,8 +43,9 @@ class HOLDFAST_API Plan final : public RefCounted {
   ~Plan() override;
   /// All nodes of `graph`, in its order.
   static Ref<Plan> build(Ref<Graph> graph);
-  /// The plan of `g` after all passes.
-  static Ref<Plan> compile(const Graph& g);
+  /// The plan of `g` after all passes. `g` is kept, and stays as it is: plans for other places are
+  /// made of it.
+  static Ref<Plan> compile(Ref<Graph> g);
 
   /// Inputs are the graph's arguments and then its captures.
   void run(std::span<const Tensor> inputs, Tensors& outputs) const;

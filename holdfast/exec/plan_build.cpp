@@ -59,12 +59,13 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
   return build_for(std::move(graph), here, false);
 }
 
-Ref<Plan> Plan::compile(const Graph& g) {
-  Ref<Graph> source = clone(g);  // with inputs that lie elsewhere it becomes another graph
-  if (!stays_on_cpu(g))
-    return build_for(std::move(source), std::vector<Device*>(g.arity(), cpu()), true);
-  Ref<Plan> plan = build(optimised(g), true, {});
-  plan->source_ = std::move(source);
+Ref<Plan> Plan::compile(Ref<Graph> g) {
+  if (!stays_on_cpu(*g)) {
+    std::vector<Device*> here(g->arity(), cpu());
+    return build_for(std::move(g), here, true);
+  }
+  Ref<Plan> plan = build(optimised(*g), true, {});
+  plan->source_ = std::move(g);
   return plan;
 }
 

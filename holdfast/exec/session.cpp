@@ -231,7 +231,7 @@ Ref<Session::Planned> Session::plan(const std::vector<Edge>& edges,
                            [this](const Node& n) { return state_here(n); }});
     auto made = make_ref<Planned>();
     for (const OpenGraph::Held* held : pruned.reads) made->reads.push_back(*held);
-    made->plan = Plan::compile(*pruned.graph);
+    made->plan = Plan::compile(pruned.graph);
     if (kept_->plans.size() > kMostPlans) kept_->plans.clear();
     return kept_->plans[key] = made;
   } catch (...) {

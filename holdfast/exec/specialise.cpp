@@ -68,7 +68,7 @@ Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
   if (now.plan || now.hopeless || made_ >= kMostMade) return now.plan;
   ++made_;
   try {
-    now.plan = Plan::compile(*specialised(g, inputs));
+    now.plan = Plan::compile(specialised(g, inputs));
   } catch (const Error&) {
     now.hopeless = true;  // what is wrong with this call, the general plan says on the user's line
   }
