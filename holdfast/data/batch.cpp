@@ -72,7 +72,7 @@ class Batch final : public DatasetObject {
       out = stacked(elements);
       return true;
     }
-    const Ref<const Batch> stage;
+    const StageRef<Batch> stage;
     std::vector<int64_t> numbers;
   };
   const int64_t size_;
@@ -166,7 +166,7 @@ class PaddedBatch final : public DatasetObject {
       out = elements[0].with_leaves(leaves);
       return true;
     }
-    const Ref<const PaddedBatch> stage;
+    const StageRef<PaddedBatch> stage;
   };
   const int64_t size_;
   const bool drop_;
@@ -200,7 +200,7 @@ class Unbatch final : public DatasetObject {
       open.restore(from);
       input->restore(from);
     }
-    const Ref<const Unbatch> stage;
+    const StageRef<Unbatch> stage;
     Owned<Cursor> input;
     OpenBatch open;
   };

@@ -10,7 +10,7 @@
 namespace holdfast::data {
 namespace {
 
-thread_local Ref<Bound> t_bound;
+thread_local Ref<Iteration> t_iteration;
 
 class Looking final : public Visitor {
  public:
@@ -43,15 +43,46 @@ std::vector<Tensor> open_tensors(const DatasetObject& dataset) {
   return std::move(looking.found);
 }
 
-Binding::Binding(Ref<Bound> values) : before_(std::exchange(t_bound, std::move(values))) {}
-Binding::~Binding() { t_bound = std::move(before_); }
-const Ref<Bound>& Binding::current() { return t_bound; }
+void Iteration::add(const Generator* running) {
+  std::lock_guard lock(mutex_);
+  generators_.push_back(running);
+}
+void Iteration::remove(const Generator* running) {
+  std::lock_guard lock(mutex_);
+  std::erase(generators_, running);
+}
+void Iteration::add(const DatasetObject* stage) {
+  std::lock_guard lock(mutex_);
+  stages_.push_back(stage);
+}
+void Iteration::remove(const DatasetObject* stage) {
+  std::lock_guard lock(mutex_);
+  auto found = std::find(stages_.rbegin(), stages_.rend(), stage);  // the youngest go first
+  if (found != stages_.rend()) stages_.erase(std::next(found).base());
+}
+void Iteration::visit(Visitor& see) const {
+  std::lock_guard lock(mutex_);
+  for (const Generator* running : generators_) running->visit(see);
+  for (const DatasetObject* stage : stages_) see.object(*stage);
+}
+
+StageHold::StageHold(const DatasetObject* stage)
+    : stage_(stage), iteration_(Ref<RefCounted>(Working::current())) {
+  if (iteration_) static_cast<Iteration&>(*iteration_).add(stage);
+}
+StageHold::~StageHold() {
+  if (iteration_) static_cast<Iteration&>(*iteration_).remove(stage_.get());
+}
+
+Working::Working(Ref<Iteration> on) : before_(std::exchange(t_iteration, std::move(on))) {}
+Working::~Working() { t_iteration = std::move(before_); }
+const Ref<Iteration>& Working::current() { return t_iteration; }
 
 Tensor bound(const Tensor& t, const char* stage) {
   if (!t.is_symbolic()) return t;
-  if (t_bound)
-    for (size_t i = 0; i < t_bound->symbols.size(); ++i)
-      if (t_bound->symbols[i].id() == t.id()) return t_bound->values[i];
+  if (const Bound* here = t_iteration ? t_iteration->bound.get() : nullptr)
+    for (size_t i = 0; i < here->symbols.size(); ++i)
+      if (here->symbols[i].id() == t.id()) return here->values[i];
   refuse_symbols(stage);
 }
 

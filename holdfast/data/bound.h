@@ -1,7 +1,9 @@
-// Tensors of a graph that a dataset is made of: known by their types while the graph is written,
-// and bound to values when an iteration begins.
+// What belongs to one iteration, and no stage knows by itself. Among it are the values of tensors
+// of a graph that a dataset is made of: known by their types while the graph is written, and bound
+// when an iteration begins.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "holdfast/data/node.h"
@@ -11,6 +13,25 @@ namespace holdfast::data {
 /// Values of such tensors, for one iteration: those of each run are its own.
 struct Bound final : RefCounted {
   std::vector<Tensor> symbols, values;
+};
+
+/// What the stages of one iteration share, on whatever thread they work.
+class Iteration final : public RefCounted {
+ public:
+  explicit Iteration(Ref<Bound> values) : bound(std::move(values)) {}
+  const Ref<Bound> bound;
+
+  /// Generators that run for it, and stages that its cursors hold, once for each.
+  void add(const Generator* running);
+  void remove(const Generator* running);
+  void add(const DatasetObject* stage);
+  void remove(const DatasetObject* stage);
+  void visit(Visitor& see) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<const Generator*> generators_;
+  std::vector<const DatasetObject*> stages_;
 };
 
 /// What holds tensors that may be a graph's.
@@ -26,17 +47,17 @@ class MayBeOpen {
 /// The tensors of a graph in the stages of a dataset, each once.
 std::vector<Tensor> open_tensors(const DatasetObject& dataset);
 
-/// Makes values known to the thread while it works for an iteration; a worker takes over those of
-/// who made it.
-class Binding {
+/// Makes an iteration known to the thread while it works for it; a worker takes over that of who
+/// made it.
+class Working {
  public:
-  explicit Binding(Ref<Bound> values);
-  ~Binding();
-  Binding(const Binding&) = delete;
-  static const Ref<Bound>& current();
+  explicit Working(Ref<Iteration> on);
+  ~Working();
+  Working(const Working&) = delete;
+  static const Ref<Iteration>& current();
 
  private:
-  Ref<Bound> before_;
+  Ref<Iteration> before_;
 };
 
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.

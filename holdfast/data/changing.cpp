@@ -61,7 +61,7 @@ class Scan final : public DatasetObject, public MayBeOpen {
       if (auto wrong = stage->state_.mismatch(state)) Restoring::refuse("a state: " + *wrong);
       input->restore(from);
     }
-    const Ref<const Scan> stage;
+    const StageRef<Scan> stage;
     Owned<Cursor> input;
     Nested state;
     int64_t at = 0;
@@ -156,7 +156,7 @@ class Rebatch final : public DatasetObject {
       open.restore(from);
       input->restore(from);
     }
-    const Ref<const Rebatch> stage;
+    const StageRef<Rebatch> stage;
     Owned<Cursor> input;
     OpenBatch open;
     size_t turn = 0;
@@ -199,7 +199,7 @@ class IgnoreErrors final : public DatasetObject {
     }
     void save(Saving& to) const override { input->save(to); }
     void restore(Restoring& from) override { input->restore(from); }
-    const Ref<const IgnoreErrors> stage;
+    const StageRef<IgnoreErrors> stage;
     Owned<Cursor> input;
   };
   const bool log_;
@@ -239,7 +239,7 @@ class AssertCardinality final : public DatasetObject {
       count = from.number();
       input->restore(from);
     }
-    const Ref<const AssertCardinality> stage;
+    const StageRef<AssertCardinality> stage;
     Owned<Cursor> input;
     int64_t count = 0;
   };

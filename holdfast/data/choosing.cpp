@@ -37,7 +37,9 @@ class Random final : public DatasetObject {
       to.number(draw.count);
     }
     void restore(Restoring& from) override {
-      from.later([of = stage, drawn = from.number()] { of->seeds_.set_drawn(drawn); });
+      from.later([of = Ref<const Random>(stage.get()), drawn = from.number()] {
+        of->seeds_.set_drawn(drawn);
+      });
       seeds.first = from.number();
       seeds.second = from.number();
       int64_t so_far = from.number();
@@ -45,7 +47,7 @@ class Random final : public DatasetObject {
       draw = Draws(seeds);
       draw.skip(so_far);
     }
-    const Ref<const Random> stage;
+    const StageRef<Random> stage;
     SeedPair seeds;
     Draws draw;
   };
@@ -115,7 +117,7 @@ class Chosen final : public DatasetObject {
           part = {};
       }
     }
-    const Ref<const Chosen> stage;
+    const StageRef<Chosen> stage;
     Owned<Cursor> choices;
     std::vector<Owned<Cursor>> parts;  // null: it has ended
     int64_t at = 0;

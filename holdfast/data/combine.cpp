@@ -72,7 +72,7 @@ class Zip final : public DatasetObject {
       ended = from.number() != 0;
       for (const auto& in : inputs) in->restore(from);
     }
-    const Ref<const Zip> stage;
+    const StageRef<Zip> stage;
     std::vector<Owned<Cursor>> inputs;
     bool ended = false;
   };

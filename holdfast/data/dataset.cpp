@@ -41,7 +41,7 @@ struct IteratorObject::Position {
   mutable bool busy = false;
   Owned<Cursor> cursor;  // made when the first element is asked for
   bool ended = false;
-  Ref<Bound> bound;  // values of tensors of a graph, of which the dataset was made
+  Ref<Iteration> iteration;
 };
 
 /// The position, for one who has it alone.
@@ -67,12 +67,17 @@ IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
 
 IteratorObject::IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound)
     : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
-  position_->bound = std::move(bound);
-  Binding values(position_->bound);
+  position_->iteration = make_ref<Iteration>(std::move(bound));
+  Working on(position_->iteration);
   position_->cursor = dataset_->begin();
 }
 
 IteratorObject::~IteratorObject() = default;
+
+void IteratorObject::visit(Visitor& see) const {
+  see.child(dataset_);
+  position_->iteration->visit(see);
+}
 
 void IteratorObject::clear() {
   std::lock_guard lock(position_->mutex);
@@ -86,7 +91,7 @@ bool IteratorObject::next(Nested& out) {
   // Data is made on the host and at once, whatever is traced or watched around it.
   Lifted lifted;
   DeviceScope host(cpu());
-  Binding values(position_->bound);
+  Working on(position_->iteration);
   if (position_->cursor->next(out)) return true;
   position_->ended = true;
   position_->cursor = {};  // threads and buffers go now
@@ -95,7 +100,7 @@ bool IteratorObject::next(Nested& out) {
 
 std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
-  Binding values(position_->bound);
+  Working on(position_->iteration);
   Saving to;
   to.text("holdfast data 2");
   to.text(dataset_->chain());
@@ -119,7 +124,7 @@ void IteratorObject::restore(std::string_view bytes) {
   if (!ended) {
     Lifted lifted;
     DeviceScope host(cpu());
-    Binding values(position_->bound);
+    Working on(position_->iteration);
     cursor = dataset_->begin();
     cursor->restore(from);
   }

@@ -415,7 +415,7 @@ class HOLDFAST_API IteratorObject final : public Object {
   IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound);
   ~IteratorObject() override;
   const ObjectClass& object_class() const override { return kClass; }
-  void visit(Visitor& see) const override { see.child(dataset_); }
+  void visit(Visitor& see) const override;
   void clear() override;
 
   bool next(Nested& out);

@@ -198,7 +198,7 @@ class OneFile final : public DatasetObject {
       ended = from.number() != 0;
       if (from.number() != 0) opened().restore(from);
     }
-    const Ref<const OneFile> stage;
+    const StageRef<OneFile> stage;
     std::optional<Reader> reader;
     bool ended = false;
   };
@@ -233,7 +233,7 @@ class Files final : public DatasetObject {
       at = from.number();
       input->restore(from);
     }
-    const Ref<const Files> stage;
+    const StageRef<Files> stage;
     Owned<Cursor> input;
     int64_t at = 0;
   };

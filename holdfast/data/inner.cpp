@@ -30,7 +30,7 @@ class Given final : public DatasetObject {
       at = from.number();
       if (at < 0 || at > stage->cardinality()) Restoring::refuse("it is behind a window's end");
     }
-    const Ref<const Given> stage;
+    const StageRef<Given> stage;
     int64_t at = 0;
   };
   const std::vector<Nested> all_;

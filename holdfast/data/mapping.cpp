@@ -37,7 +37,7 @@ class MappedRows final : public Rows {
   }
 
  private:
-  const Ref<const DatasetObject> stage_;
+  const StageRef<DatasetObject> stage_;
   const Ref<const Rows> from_;
   const Ref<ElementFunction> each_, batch_;
 };
@@ -81,7 +81,7 @@ class Map final : public DatasetObject {
       at = from.number();
       input->restore(from);
     }
-    const Ref<const Map> stage;
+    const StageRef<Map> stage;
     Owned<Cursor> input;
     Ref<MappedRows> mapped;  // null: elements are made one by one
     int64_t at = 0;
@@ -144,7 +144,7 @@ class Filter final : public DatasetObject {
       ended = from.number() != 0;
       input->restore(from);
     }
-    const Ref<const Filter> stage;
+    const StageRef<Filter> stage;
     Owned<Cursor> input;
     int64_t at = 0;
     bool ended = false;
@@ -280,7 +280,7 @@ class Interleave final : public DatasetObject {
       }
       input->restore(from);
     }
-    const Ref<const Interleave> stage;
+    const StageRef<Interleave> stage;
     Owned<Cursor> input;
     std::vector<Part> parts;
     size_t turn = 0;

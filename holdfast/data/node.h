@@ -95,6 +95,8 @@ class HOLDFAST_API ElementFunction : public Object {
 class HOLDFAST_API Generator : public RefCounted {
  public:
   virtual bool next(Nested& out) = 0;
+  /// What it holds of the other language.
+  virtual void visit(Visitor&) const {}
 };
 /// Begins such iterations.
 class HOLDFAST_API GeneratorSource : public Object {
@@ -131,6 +133,29 @@ auto at_stage(const DatasetObject& stage, int64_t element, F&& f) -> decltype(f(
     rethrow_from(stage, element);
   }
 }
+
+/// What a cursor holds of its stage. The iteration knows of it: a collector of another language
+/// that finds a cycle through an iterator has to see each reference.
+class HOLDFAST_API StageHold {
+ public:
+  explicit StageHold(const DatasetObject* stage);
+  ~StageHold();
+  StageHold(const StageHold&) = delete;
+
+ protected:
+  const Ref<const DatasetObject> stage_;
+
+ private:
+  const Ref<RefCounted> iteration_;
+};
+template <class Stage>
+class StageRef final : public StageHold {
+ public:
+  explicit StageRef(const Stage* stage) : StageHold(stage) {}
+  const Stage* get() const { return static_cast<const Stage*>(stage_.get()); }
+  const Stage* operator->() const { return get(); }
+  const Stage& operator*() const { return *get(); }
+};
 
 /// The common case of a stage: a class of its own for the cursor, which is made with the stage.
 template <class Stage, class C>

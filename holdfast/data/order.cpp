@@ -176,7 +176,7 @@ class Repeat final : public DatasetObject {
       empty = from.number() != 0;
       input->restore(from);
     }
-    const Ref<const Repeat> stage;
+    const StageRef<Repeat> stage;
     int64_t turn = 0;
     bool empty = true;  // the turn has given nothing yet
   };
@@ -269,7 +269,9 @@ class Shuffle final : public DatasetObject {
       input->save(to);
     }
     void restore(Restoring& from) override {
-      from.later([of = stage, drawn = from.number()] { of->seeds_.set_drawn(drawn); });
+      from.later([of = Ref<const Shuffle>(stage.get()), drawn = from.number()] {
+        of->seeds_.set_drawn(drawn);
+      });
       seeds.first = from.number();
       seeds.second = from.number();
       draw = Draws(seeds);
@@ -293,7 +295,7 @@ class Shuffle final : public DatasetObject {
       return row;
     }
 
-    const Ref<const Shuffle> stage;
+    const StageRef<Shuffle> stage;
     Owned<Cursor> input;
     SeedPair seeds;
     Draws draw;
@@ -339,7 +341,7 @@ class Concatenated final : public DatasetObject {
       if (at == 1) input = stage->inputs()[1]->begin();
       input->restore(from);
     }
-    const Ref<const Concatenated> stage;
+    const StageRef<Concatenated> stage;
     Owned<Cursor> input;
     int64_t at = 0;
   };

@@ -142,7 +142,7 @@ class ParallelMap final : public DatasetObject {
       return nullptr;
     }
 
-    const Ref<const ParallelMap> stage;
+    const StageRef<ParallelMap> stage;
     Owned<Cursor> input;
     std::mutex mutex;
     std::condition_variable changed;
@@ -236,7 +236,7 @@ class ParallelMap final : public DatasetObject {
       }
       shared->input->restore(from);
     }
-    const Ref<const ParallelMap> stage;
+    const StageRef<ParallelMap> stage;
     const Ref<Shared> shared;
     std::vector<Owned<Worker>> workers;
     int64_t tried = 0;

@@ -282,7 +282,7 @@ class PartsBatch final : public DatasetObject {
       out = stage->spec().form().with_leaves(made);
       return true;
     }
-    const Ref<const PartsBatch> stage;
+    const StageRef<PartsBatch> stage;
   };
   const int64_t size_;
   const bool drop_;
@@ -453,7 +453,7 @@ class PartsUnbatch final : public DatasetObject {
       }
       input->restore(from);
     }
-    const Ref<const PartsUnbatch> stage;
+    const StageRef<PartsUnbatch> stage;
     Owned<Cursor> input;
     Nested batch;
     std::vector<PartRows> values;

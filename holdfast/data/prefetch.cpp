@@ -88,7 +88,7 @@ class Cache final : public DatasetObject {
         stage->set_whole(kept);
       }
     }
-    const Ref<const Cache> stage;
+    const StageRef<Cache> stage;
     Ref<Elements> kept;
     Owned<Cursor> input;  // while it is read for the first time
     size_t at = 0;

@@ -143,14 +143,23 @@ class Generated final : public DatasetObject {
   // A position is how many elements there were: a generator that gives the same ones again is back
   // there after as many.
   struct Turn final : Cursor {
-    explicit Turn(const Generated& s) : stage(&s) {}
+    explicit Turn(const Generated& s) : stage(&s), iteration(Working::current()) {}
+    ~Turn() override { end(); }
+    void begin() {
+      running = stage->source_->begin();
+      if (iteration) iteration->add(running.get());
+    }
+    void end() {
+      if (iteration && running) iteration->remove(running.get());
+      running = nullptr;
+    }
     bool next(Nested& out) override {
       if (ended) return false;
       return at_stage(*stage, at, [&] {
-        if (!running) running = stage->source_->begin();
+        if (!running) begin();
         if (!running->next(out)) {
           ended = true;
-          running = nullptr;
+          end();
           return false;
         }
         ++at;
@@ -175,7 +184,8 @@ class Generated final : public DatasetObject {
         if (!next(skipped)) Restoring::refuse("the generator gives fewer elements than before");
       }
     }
-    const Ref<const Generated> stage;
+    const StageRef<Generated> stage;
+    const Ref<Iteration> iteration;
     Ref<Generator> running;
     int64_t at = 0;
     bool ended = false;
@@ -321,7 +331,7 @@ class Arrays final : public DatasetObject {
       }
       at = there;
     }
-    const Ref<const Arrays> stage;
+    const StageRef<Arrays> stage;
     bool begun = false;
     Tensor order;
     int64_t at = 0, total = 0;

@@ -253,7 +253,7 @@ class KeptInFile final : public DatasetObject {
       input = stage->input().begin();
       input->restore(from);
     }
-    const Ref<const KeptInFile> stage;
+    const StageRef<KeptInFile> stage;
     Owned<FromFile> read;
     Owned<Writer> write;
     Owned<Cursor> input;

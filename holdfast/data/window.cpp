@@ -92,7 +92,7 @@ class Window final : public DatasetObject {
       for (int64_t i = 0; i < n; ++i) buffer.push_back(from.element());
       input->restore(from);
     }
-    const Ref<const Window> stage;
+    const StageRef<Window> stage;
     Owned<Cursor> input;
     std::deque<Nested> buffer;
     int64_t skip = 0;  // so many elements lie between two windows
@@ -251,7 +251,7 @@ class GroupByWindow final : public DatasetObject {
       for (int64_t n = from.count(); n > 0; --n) out.push_back(from.element());
       return out;
     }
-    const Ref<const GroupByWindow> stage;
+    const StageRef<GroupByWindow> stage;
     Owned<Cursor> input;
     std::map<int64_t, Group> groups;
     Owned<Cursor> current;  // of the dataset that was made of a whole window

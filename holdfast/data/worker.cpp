@@ -33,7 +33,7 @@ class WorkerThread final : public RefCounted {
 
   Callback<void()> work;
   const Callback<void()> wake;
-  const Ref<Bound> bound = Binding::current();
+  const Ref<Iteration> iteration = Working::current();
   std::atomic<bool> stop{false};
   const pid_t process = getpid();
   std::mutex mutex;
@@ -84,7 +84,7 @@ struct Running {
 void run(const Ref<WorkerThread>& self) {
   take_no_signals();
   t_current = self.get();
-  Binding values(self->bound);
+  Working on(self->iteration);
   self->work();
   self->work = nullptr;  // what it holds goes here, before anybody stops waiting
   Running::all().remove(self.get());

@@ -142,8 +142,11 @@ class PyGenerator final : public data::Generator {
  public:
   PyGenerator(PyRef iterator, Nested form)
       : iterator_(std::move(iterator)), form_(std::move(form)) {}
+  void visit(Visitor& see) const override { see.foreign(iterator_.get()); }
   bool next(Nested& out) override {
     return in_python([&] {
+      // While it runs it is no garbage, whoever else has let it go: it could not be ended.
+      Object held = Object::share(iterator_.get());
       PyRef item = called(next_function(), iterator_.get(), no_more());
       if (item.get() == no_more()) return false;
       out = element_from(item.get(), form_);

@@ -66,5 +66,80 @@ TEST_F(FilesTest, APositionGoesOn) {
   EXPECT_EQ(again.next()->tensor().item<std::string>(), "3");
 }
 
+// -- files of well-known datasets
+
+TEST_F(FilesTest, ImagesAndLabelsInIdxFiles) {
+  std::string images(16, '\0'), labels(8, '\0');
+  for (int i = 0; i < 5; ++i) {
+    images += std::string(28 * 28, static_cast<char>(i + 1));
+    labels += static_cast<char>(i);
+  }
+  std::ofstream(path("images"), std::ios::binary) << images;
+  std::ofstream(path("labels"), std::ios::binary) << labels;
+  Dataset pixels =
+      FixedLengthRecordDataset(path("images"), 28 * 28, {.header_bytes = 16}).map([](Tensor r) {
+        return reshape(io::decode_raw(r, uint8), {28, 28});
+      });
+  Dataset numbers =
+      FixedLengthRecordDataset(path("labels"), 1, {.header_bytes = 8}).map([](Tensor r) {
+        return reshape(io::decode_raw(r, uint8), Shape{});
+      });
+  int seen = 0;
+  for (const Nested& n : Dataset::zip({pixels, numbers}).batch(2)) {
+    EXPECT_EQ(n[0].tensor().shape(), (Shape{n[1].tensor().size(), 28, 28}));
+    for (uint8_t label : n[1].tensor().span<uint8_t>()) EXPECT_EQ(label, seen++);
+  }
+  EXPECT_EQ(seen, 5);
+}
+
+TEST_F(FilesTest, CifarInBinaryFiles) {
+  std::string rows;
+  for (int i = 0; i < 3; ++i)
+    rows += static_cast<char>(i) + std::string(1024, 'r') + std::string(1024, 'g') +
+            std::string(1024, 'b');
+  std::ofstream(path("data_batch_1.bin"), std::ios::binary) << rows;
+  Dataset ds = FixedLengthRecordDataset(path("data_batch_1.bin"), 3073).map([](Tensor r) {
+    Tensor all = io::decode_raw(r, uint8);
+    Tensor image = transpose(reshape(slice(all, {1}, {3072}), {3, 32, 32}), {.perm = {1, 2, 0}});
+    return std::pair(image, slice(all, {0}, {1}));
+  });
+  int seen = 0;
+  for (const Nested& n : ds) {
+    EXPECT_EQ(n[0].tensor().shape(), (Shape{32, 32, 3}));
+    EXPECT_EQ(n[0].tensor().span<uint8_t>()[0], 'r');
+    EXPECT_EQ(n[0].tensor().span<uint8_t>()[2], 'b');
+    EXPECT_EQ(n[1].tensor().span<uint8_t>()[0], seen++);
+  }
+  EXPECT_EQ(seen, 3);
+}
+
+TEST_F(FilesTest, AFolderOfImages) {
+  for (int i = 0; i < 3; ++i) {
+    Tensor image = fill({4, 6, 3}, Tensor::scalar(static_cast<uint8_t>(40 * i)));
+    std::ofstream(path(std::to_string(i) + ".png"), std::ios::binary)
+        << io::encode_png(image).item<std::string>();
+  }
+  Dataset ds = Dataset::list_files(path("*.png"), {.shuffle = false}).map([](Tensor name) {
+    return io::decode_png(io::read_file(name), {.channels = 3});
+  });
+  int seen = 0;
+  for (const Nested& n : ds) EXPECT_EQ(n.tensor().span<uint8_t>()[0], 40 * seen++);
+  EXPECT_EQ(seen, 3);
+}
+
+TEST_F(FilesTest, ColumnsOfACsvFile) {
+  std::ofstream(path("a.csv")) << "n,word\n1,\"a\nb\"\n2,\n";
+  std::vector<std::string> words;
+  int64_t sum = 0;
+  for (const Nested& n : CsvRecords(path("a.csv"), {.header = true})) {
+    Tensors columns = io::decode_csv(n.tensor(), {Tensor::of(std::vector<int64_t>{0}),
+                                                  Tensor::of(std::vector<std::string>{"none"})});
+    sum += columns[0].item<int64_t>();
+    words.push_back(columns[1].item<std::string>());
+  }
+  EXPECT_EQ(sum, 3);
+  EXPECT_EQ(words, (Texts{"a\nb", "none"}));
+}
+
 }  // namespace
 }  // namespace holdfast::data

@@ -1,7 +1,9 @@
 """The end of an iteration and files that are not there: codes and classes of their own."""
 
 import errno
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -139,3 +141,62 @@ def test_eager_code_iterates_at_once():
     assert v1.data.get_output_types(Dataset.range(2)) == tf.int64
     assert v1.data.get_output_shapes(Dataset.from_tensors([1, 2])).as_list() == [2]
     assert v1.data.get_output_classes(Dataset.range(2)) is tf.Tensor
+
+
+class Holder:
+    pass
+
+
+def held_by_its_own_generator(stages, taken):
+    """An iterator that is held by what its generator holds; a weak reference to that."""
+    holder = Holder()
+
+    def numbers():
+        for i in range(9):
+            yield i if holder else 0
+
+    spec = tf.TensorSpec((), tf.int64)
+    source = tf.data.Dataset.from_generator(numbers, output_signature=spec)
+    holder.iterator = iter(stages(source))
+    for _ in range(taken):
+        next(holder.iterator)
+    return weakref.ref(holder)
+
+
+@pytest.mark.parametrize("taken", [0, 1, 3])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        lambda ds: ds,
+        lambda ds: ds.map(lambda x: x + 1).filter(lambda x: x > 0),
+        lambda ds: ds.prefetch(2),
+        lambda ds: ds.batch(2).unbatch().shuffle(2).repeat(2),
+        lambda ds: ds.map(lambda x: x + 1, num_parallel_calls=2),
+        lambda ds: tf.data.Dataset.zip(ds, ds.cache()),
+        lambda ds: ds.interleave(tf.data.Dataset.from_tensors, 2),
+    ],
+    ids=["plain", "map", "prefetch", "order", "threads", "zip", "interleave"],
+)
+def test_a_generator_and_the_iterator_that_it_holds_are_collected(stages, taken):
+    gone = held_by_its_own_generator(stages, taken)
+    for _ in range(3):
+        gc.collect()
+    assert gone() is None
+
+
+def test_what_is_still_held_is_not_collected():
+    holder = Holder()
+
+    def numbers():
+        for i in range(5):
+            yield i + holder.more
+
+    holder.more = 10
+    spec = tf.TensorSpec((), tf.int64)
+    iterator = iter(tf.data.Dataset.from_generator(numbers, output_signature=spec).prefetch(1))
+    holder.iterator = iterator
+    found = []
+    for x in iterator:
+        gc.collect()
+        found.append(int(x))
+    assert found == [10, 11, 12, 13, 14]

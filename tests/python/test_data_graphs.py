@@ -217,3 +217,27 @@ def test_names_of_files_may_be_fed(tmp_path):
             assert [session.run(line) for _ in range(2)] == [b"a1", b"b1"]
             with pytest.raises(tf.errors.OutOfRangeError):
                 session.run(line)
+
+
+def test_a_variable_of_a_graph_is_refused_by_name():
+    with tf.Graph().as_default():
+        v = v1.get_variable("v", initializer=np.int64(2))
+        with pytest.raises(tf.errors.UnimplementedError, match="`map` uses a Variable of a graph"):
+            Dataset.range(3).map(lambda x: x * v)
+        v1.get_variable("w", initializer=np.int64(2))
+        assert Dataset.range(3).map(lambda x: x * 2).element_spec.dtype == tf.int64
+
+
+def test_a_variable_is_read_for_each_element_of_a_loop():
+    v = tf.Variable(2, dtype=tf.int64)
+
+    @tf.function
+    def run(n):
+        out = tf.constant(0, tf.int64)
+        for x in Dataset.range(n).map(lambda x: x * v):
+            out += x
+        return out
+
+    assert int(run(int64(4))) == 12
+    v.assign(10)
+    assert int(run(int64(3))) == 30

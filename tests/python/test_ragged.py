@@ -180,3 +180,23 @@ def test_functions_of_the_module():
     assert tf.where(rt > 2).numpy().tolist() == [[0, 2], [2, 0]]
     assert tf.one_hot(rt, 2).shape.as_list() == [3, None, 2]
     assert (tf.constant(5) - rt).to_list() == [[4, 3, 2], [], [1]]
+
+
+def test_cross_joins_each_value_with_each():
+    a = tf.ragged.constant([["a"], ["b", "c"], []])
+    b = tf.ragged.constant([["d"], ["e"], ["x"]])
+    c = tf.ragged.constant([[1, 2], [3, 4], [5]])
+    crossed = [
+        [b"a_X_d_X_1", b"a_X_d_X_2"],
+        [b"b_X_e_X_3", b"b_X_e_X_4", b"c_X_e_X_3", b"c_X_e_X_4"],
+        [],
+    ]
+    assert tf.ragged.cross([a, b, c]).to_list() == crossed
+    assert tf.function(lambda *x: tf.ragged.cross(x))(a, b, c).to_list() == crossed
+    dense, sparse = tf.constant([[1, 2], [3, 4]]), tf.sparse.from_dense([["u", "v"], ["w", ""]])
+    assert tf.ragged.cross([dense, sparse]).to_list() == [
+        [b"1_X_u", b"1_X_v", b"2_X_u", b"2_X_v"],
+        [b"3_X_w", b"4_X_w"],
+    ]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no rows"):
+        tf.ragged.cross([tf.ragged.constant([[[1]]])])

@@ -11,7 +11,7 @@ from .._tensors.shape import TensorSpec
 from .._tracing.converter import converter
 from .._tracing.function import Function
 from .._tracing.slots import Slot
-from ..errors import fail, need_callable
+from ..errors import fail, need_callable, unsupported
 from .probing import NeedsValues, is_probing, on_symbols, tracing_stage
 from .spec import DatasetSpec
 from .structure import (
@@ -64,6 +64,12 @@ def traced_for(
                 trace = again.get_concrete_function(*args)._trace
     except NeedsValues:
         return _called(function, args, stage, template)
+    if _holdfast.current_graph() is not None and trace.concrete.variables():
+        unsupported(
+            f"the function of `{stage}` uses a Variable of a graph",
+            "each session has values of its own for it, and a pipeline does not know the session",
+            fix="make the dataset in eager code, or give the value as an element",
+        )
     types = trace.concrete.output_types()
     gives = map_leaves(lambda leaf: _spec(leaf, types, stage), _tuple_of(trace.result))
     return Traced(trace.concrete, trace.captured, gives)

@@ -12,6 +12,7 @@ from ..._tensors.dtypes import as_dtype, int64
 from ...errors import fail
 from . import dense, partition, reductions  # noqa: F401
 from .constants import constant, ragged_range
+from .cross import cross
 from .elementwise import operators
 from .gathering import boolean_mask
 from .indexing import getitem
@@ -254,6 +255,7 @@ NAMES = {
     "experimental.DynamicRaggedShape": DynamicRaggedShape,
     "ragged.boolean_mask": boolean_mask,
     "ragged.constant": constant,
+    "ragged.cross": cross,
     "ragged.map_flat_values": map_flat_values,
     "ragged.range": ragged_range,
     "ragged.row_splits_to_segment_ids": row_splits_to_segment_ids,
