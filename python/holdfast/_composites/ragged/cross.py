@@ -39,14 +39,16 @@ def cross(inputs: Sequence[Any], name: str | None = None) -> RaggedTensor:
         texts.append(op("gather")(_texts(part.values), at))
         inside = inside * length
     joined = op("strings.join")(texts[::-1], "_X_")
-    return RaggedTensor.from_row_splits(joined, splits, validate=False)
+    found: RaggedTensor = RaggedTensor.from_row_splits(joined, splits, validate=False)
+    return found
 
 
 def _rows(given: Any, number: int) -> RaggedTensor:
+    ragged: Any = RaggedTensor
     if isinstance(given, SparseTensor):
-        given = RaggedTensor.from_sparse(given)
+        given = ragged.from_sparse(given)
     elif not isinstance(given, RaggedTensor):
-        given = RaggedTensor.from_tensor(_holdfast.convert(given))
+        given = ragged.from_tensor(_holdfast.convert(given))
     found: RaggedTensor = given
     if found.ragged_rank != 1 or found.values.shape.rank not in (None, 1):
         fail("E1102", f"input {number} of `tf.ragged.cross` has no rows of values: {found.shape}")
