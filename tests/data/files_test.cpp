@@ -119,7 +119,7 @@ TEST_F(FilesTest, AFolderOfImages) {
     std::ofstream(path(std::to_string(i) + ".png"), std::ios::binary)
         << io::encode_png(image).item<std::string>();
   }
-  Dataset ds = Dataset::list_files(path("*.png"), {.shuffle = false}).map([](Tensor name) {
+  Dataset ds = Dataset::list_files({path("*.png")}, {.shuffle = false}).map([](Tensor name) {
     return io::decode_png(io::read_file(name), {.channels = 3});
   });
   int seen = 0;
