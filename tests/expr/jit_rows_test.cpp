@@ -36,6 +36,11 @@ class Rows {
                       operands, info(s).boolean ? DType::kBool : expr_->dtype(operands[0]),
                       per_row);
   }
+  int scaled(int v, float by, bool per_row = false) {
+    FusedForm form{Does::kScalar, Scalar::kMul, {}};
+    form.numbers.push_back(Tensor::scalar(by, expr_->dtype(v)));
+    return expr_->add(*find_op("Neg"), {}, {}, form, {&v, 1}, expr_->dtype(v), per_row);
+  }
   void store(int v) { expr_->store(v); }
 
   const Expr& expr() const { return *expr_; }
@@ -173,7 +178,8 @@ Rows normalised(int64_t rows, int64_t n, DType d, bool again) {
   int c = list.op(Scalar::kSub, {x, list.fold("Mean", x)});
   int v = list.fold("Mean", list.op(Scalar::kMul, {c, c}));
   int r = list.op(Scalar::kRsqrt, {list.op(Scalar::kAdd, {v, s}, true)}, true);
-  int y = list.op(Scalar::kMul, {list.op(Scalar::kMul, {c, r}), g});
+  r = list.scaled(r, 0.75f, true);
+  int y = list.op(Scalar::kMul, {list.op(Scalar::kMul, {list.scaled(c, 1.5f), r}), g});
   if (again) y = list.op(Scalar::kSub, {y, list.fold("Max", list.op(Scalar::kTanh, {y}))});
   list.store(y);
   return list;

@@ -121,6 +121,35 @@ TEST_F(Jit, RandomListsGiveTheBitsOfTheLoops) {
   EXPECT_GT(emitted, 300);
 }
 
+// Numbers that an op has as attributes, and operands of one element.
+TEST_F(Jit, NumbersGiveTheBitsOfTheLoops) {
+  for (DType d : {float32, float64, int32, int64})
+    for (int64_t n : {1, 7, 64, 1000, 5000}) {
+      auto e = make_ref<Expr>();
+      int x = e->input(d), one = e->input(d);
+      FusedForm clip{Does::kScalar, Scalar::kClip, {}}, scale{Does::kScalar, Scalar::kMul, {}};
+      clip.numbers.push_back(Tensor::scalar(int64_t{-2}, d));
+      clip.numbers.push_back(Tensor::scalar(int64_t{3}, d));
+      scale.numbers.push_back(Tensor::scalar(int64_t{7}, d));
+      const OpDef& neg = *find_op("Neg");
+      auto add = [&](const FusedForm& form, std::vector<int> in) {
+        return e->add(neg, {}, {}, form, in, d);
+      };
+      int v = add(scale, {add(clip, {x})});
+      v = add({Does::kScalar, Scalar::kSub, {}}, {v, one});
+      e->store(add(scale, {v}));
+      auto loops = make_ref<CpuProgram>(*e), code = make_ref<CpuProgram>(*e, CpuProgram::By::kCode);
+      if (!code->has_code()) continue;  // AVX2 multiplies no 64-bit integers
+      std::mt19937_64 random(3);
+      Shape shape{n};
+      Tensor in[] = {awkward_numbers(d, n, random), Tensor::scalar(int64_t{5}, d)};
+      EXPECT_EQ(first_difference(results(*loops, *e, in, shape, {&shape, 1})[0],
+                                 results(*code, *e, in, shape, {&shape, 1})[0]),
+                -1)
+          << n << " of " << name(d);
+    }
+}
+
 Ref<Expr> long_list(int length) {
   auto e = make_ref<Expr>();
   int x = e->input(float32), v = x;

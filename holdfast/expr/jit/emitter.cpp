@@ -37,8 +37,8 @@ class Emitter final : FoldCode {
   /// Returns where the function begins.
   size_t function() {
     size_t parts = plans_.size();
-    for (part_ = 0; part_ < parts; ++part_) {
-      turn_to(part_);
+    for (size_t p = 0; p < parts; ++p) {
+      go_on_to(p);
       choose_registers();
     }
     places();
@@ -48,13 +48,14 @@ class Emitter final : FoldCode {
     enter();
     // What rows share is made ready once where there is one part; others overwrite it.
     bool one = parts == 1;
+    go_on_to(0);
     if (one) shared();
     Label row, done;
     test(rdx, rdx);
     jle(done, T_NEAR);
     L(row);
-    for (part_ = 0; part_ < parts; ++part_) {
-      turn_to(part_);
+    for (size_t p = 0; p < parts; ++p) {
+      go_on_to(p);
       if (!one) shared();
       for (size_t i = 0; i < body().operands.size(); ++i)
         if (body().operands[i].per_row) splat(static_cast<int>(i));
@@ -78,6 +79,10 @@ class Emitter final : FoldCode {
   using FoldCode::getSize;
 
  private:
+  void go_on_to(size_t part) {
+    part_ = part;
+    turn_to(part);
+  }
   const Part& part() const { return function_.parts[part_]; }
   size_t arrays() const { return pointers_.size(); }
   // The function's array that is a part's operand, or that its stores or folds write.
