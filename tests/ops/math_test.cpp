@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +15,7 @@
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/tensor/complex.h"
+#include "holdfast/tensor/float16.h"
 
 namespace holdfast {
 namespace {
@@ -216,6 +219,19 @@ TEST(Gradients, OfTheSecondOrder) {
   EXPECT_NEAR(second(reciprocal, 2.0f), 0.25, 1e-5);
   EXPECT_NEAR(second(nn::relu, 2.0f), 0, 0);
   EXPECT_NEAR(second(nn::elu, -0.5f), std::exp(-0.5), 1e-5);
+}
+
+TEST(Cast, FloatsOfAnyBitsRoundToHalvesAlike) {
+  std::vector<float> v;
+  for (uint32_t exponent = 0; exponent < 256; ++exponent)
+    for (uint32_t fraction : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x2fffu, 0x3000u, 0x3001u,
+                              0x400000u, 0x7fefffu, 0x7ff000u, 0x7fffffu})
+      for (uint32_t sign : {0u, 1u << 31})
+        v.push_back(std::bit_cast<float>(sign | exponent << 23 | fraction));
+  Tensor x = empty(float32, {static_cast<int64_t>(v.size())}, cpu());
+  std::copy(v.begin(), v.end(), x.mutable_raw<float>());
+  Tensor got = cast(x, float16);
+  for (size_t i = 0; i < v.size(); ++i) ASSERT_EQ(got.raw<half>()[i].bits, half(v[i]).bits) << v[i];
 }
 
 }  // namespace

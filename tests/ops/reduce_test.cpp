@@ -402,5 +402,63 @@ TEST(Norms, ClippingScalesDownOnly) {
   EXPECT_FLOAT_EQ(clipped[2].item<float>(), 5);
 }
 
+// Many rows are computed by machine code, few by loops.
+TEST(Softmax, ARowHasTheSameBitsAmongManyAndAmongFew) {
+  for (DType d : {float32, float64})
+    for (int64_t n : {1, 7, 64, 100, 257, 1000, 1024, 1030}) {
+      int64_t rows = (int64_t{1} << 18) / n + 3;
+      Tensor x = cast(noise({rows, n}, 11) * 8.0f, d);
+      if (d == float32) {
+        x.mutable_raw<float>()[0] = kInf;  // its row becomes NaN
+        x.mutable_raw<float>()[2 * n - 1] = -kInf;
+      }
+      Tensor many = nn::softmax(x), few = nn::softmax(view_of(x, {3, n}));
+      auto row = static_cast<size_t>(n * size_of(d));
+      EXPECT_EQ(std::memcmp(static_cast<const char*>(many.raw()) + row,
+                            static_cast<const char*>(few.raw()) + row, 2 * row),
+                0)
+          << "rows of " << n << " of " << name(d);
+      if (d == float32) {
+        EXPECT_TRUE(std::isnan(many.raw<float>()[0]));
+      }
+    }
+}
+
+TEST(Reduce, ExtremesOfColumnsAndRowsAreThoseOfTheirElements) {
+  std::mt19937 random(5);
+  for (int64_t rows : {1, 5, 8, 21, 64})
+    for (int64_t width : {1, 3, 16, 31, 33, 40, 130}) {
+      std::vector<float> v(static_cast<size_t>(rows * width));
+      for (float& x : v) {
+        int kind = static_cast<int>(random() % 40);
+        x = kind == 0   ? kNan
+            : kind == 1 ? -kInf
+            : kind == 2 ? kInf
+            : kind < 20 ? 0.0f * (kind % 2 ? 1.0f : -1.0f)
+                        : std::uniform_real_distribution<float>(-1, 1)(random);
+      }
+      Tensor x = empty(float32, {rows, width}, cpu());
+      std::copy(v.begin(), v.end(), x.mutable_raw<float>());
+      for (bool most : {false, true})
+        for (int64_t axis : {0, 1}) {
+          auto got = (most ? reduce_max(x, {.axis = axis}) : reduce_min(x, {.axis = axis}))
+                         .to_vector<float>();
+          for (size_t i = 0; i < got.size(); ++i) {
+            float want = most ? -kInf : kInf;
+            for (int64_t k = 0; k < (axis ? width : rows); ++k) {
+              auto at =
+                  axis ? static_cast<int64_t>(i) * width + k : k * width + static_cast<int64_t>(i);
+              float e = v[static_cast<size_t>(at)];
+              want = std::isnan(want) || std::isnan(e) ? kNan
+                     : most                            ? std::max(want, e)
+                                                       : std::min(want, e);
+            }
+            EXPECT_TRUE(got[i] == want || (std::isnan(got[i]) && std::isnan(want)))
+                << rows << " x " << width << ", axis " << axis << ": " << got[i] << ", " << want;
+          }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -1,5 +1,8 @@
 // Loops from each plain dtype to each other.
 #include <limits>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 #include "holdfast/expr/cpu/loop_table.h"
 #include "holdfast/tensor/visit.h"
@@ -66,8 +69,30 @@ void by_way_of_float(Step to_float, Step from_float, const void* in, void* out, 
 template <class T>
 inline constexpr bool is_short_float = !std::is_same_v<T, float_of<T>>;
 
+#ifdef __F16C__
+// The processor rounds as `half` does, but for NaN, which has one form there.
+void to_half(const float* from, half* to, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    __m256 x = _mm256_loadu_ps(from + i);
+    __m128i rounded = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
+    __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    __m128i narrow = _mm_packs_epi32(_mm256_castsi256_si128(nan), _mm256_extracti128_si256(nan, 1));
+    __m128i one_form =
+        _mm_or_si128(_mm_and_si128(rounded, _mm_set1_epi16(short(0x8000))), _mm_set1_epi16(0x7e00));
+    rounded = _mm_blendv_epi8(rounded, one_form, narrow);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), rounded);
+  }
+  for (; i < n; ++i) to[i] = half(from[i]);
+}
+#endif
+
 template <class From, class To>
 void loop(const void* const* in, void* out, int64_t n) {
+#ifdef __F16C__
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, half>)
+    return to_half(static_cast<const float*>(in[0]), static_cast<half*>(out), n);
+#endif
   if constexpr ((is_short_float<From> && !std::is_same_v<To, float>) ||
                 (is_short_float<To> && !std::is_same_v<From, float>)) {
     by_way_of_float({&loop<From, float>, sizeof(From)}, {&loop<float, To>, sizeof(To)}, in[0], out,

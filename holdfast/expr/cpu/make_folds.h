@@ -14,6 +14,9 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "holdfast/expr/cpu/fold_table.h"
 #include "holdfast/tensor/visit.h"
@@ -22,7 +25,46 @@ namespace holdfast::HOLDFAST_ISA {
 
 #define HF_INLINE inline __attribute__((always_inline))
 
+#if defined(__AVX512F__)
+constexpr int kRegister = 64;  // bytes
+#elif defined(__AVX2__)
+constexpr int kRegister = 32;
+#else
+constexpr int kRegister = 16;
+#endif
+
 // -- joins: two cells, or two vectors of cells, into one
+
+// a > b ? a : b and a < b ? a : b. The processor's own instructions do exactly that, NaN and zeros
+// included; GCC compares and then chooses.
+template <class V>
+HF_INLINE V larger(V a, V b) {
+  return a > b ? a : b;
+}
+template <class V>
+HF_INLINE V smaller(V a, V b) {
+  return a < b ? a : b;
+}
+#ifdef __AVX2__
+typedef float Floats __attribute__((vector_size(kRegister)));
+typedef double Doubles __attribute__((vector_size(kRegister)));
+#ifdef __AVX512F__  // masked: GCC warns of what the plain ones leave undefined in their own header
+HF_INLINE Floats larger(Floats a, Floats b) { return Floats(_mm512_mask_max_ps(a, 0xffff, a, b)); }
+HF_INLINE Floats smaller(Floats a, Floats b) { return Floats(_mm512_mask_min_ps(a, 0xffff, a, b)); }
+HF_INLINE Doubles larger(Doubles a, Doubles b) {
+  return Doubles(_mm512_mask_max_pd(a, 0xff, a, b));
+}
+HF_INLINE Doubles smaller(Doubles a, Doubles b) {
+  return Doubles(_mm512_mask_min_pd(a, 0xff, a, b));
+}
+#else
+HF_INLINE Floats larger(Floats a, Floats b) { return Floats(_mm256_max_ps(a, b)); }
+HF_INLINE Floats smaller(Floats a, Floats b) { return Floats(_mm256_min_ps(a, b)); }
+HF_INLINE Doubles larger(Doubles a, Doubles b) { return Doubles(_mm256_max_pd(a, b)); }
+HF_INLINE Doubles smaller(Doubles a, Doubles b) { return Doubles(_mm256_min_pd(a, b)); }
+#endif
+#endif
+
 struct Add {
   template <class C>
   static constexpr C nothing() {
@@ -59,7 +101,7 @@ struct Most {
   }
   template <class V>
   static HF_INLINE V join(V a, V b) {
-    V most = a > b ? a : b;  // b where either is NaN
+    V most = larger(a, b);  // b where either is NaN
     return a != a ? a : most;
   }
 };
@@ -71,7 +113,7 @@ struct Least {
   }
   template <class V>
   static HF_INLINE V join(V a, V b) {
-    V least = a < b ? a : b;
+    V least = smaller(a, b);
     return a != a ? a : least;
   }
 };
@@ -156,13 +198,6 @@ struct HalfSquares : Squares<T> {
   static T result(Cell c, int64_t) { return static_cast<T>(c / 2); }
 };
 
-#if defined(__AVX512F__)
-constexpr int kRegister = 64;  // bytes
-#elif defined(__AVX2__)
-constexpr int kRegister = 32;
-#else
-constexpr int kRegister = 16;
-#endif
 constexpr int64_t kBlock = 4096;      // cells of a row folded without a join
 constexpr int64_t kConverted = 1024;  // elements that are converted at a time
 constexpr int kDeepest = 52;          // log2 of the most blocks in a row
@@ -278,6 +313,13 @@ struct Core {
   }
 
   static HF_INLINE C pair(const C* p, int64_t stride) { return J::join(p[0], p[stride]); }
+  static HF_INLINE auto lanes_pair(const C* p, int64_t stride) {
+    using V = Lanes<J, C>;
+    return V::join(V::load(p), V::load(p + stride));
+  }
+  // Extremes of floats are faster in vectors that are written out: see `larger`.
+  static constexpr bool kWrittenOut =
+      std::is_floating_point_v<C> && (std::is_same_v<J, Most> || std::is_same_v<J, Least>);
 
   // out[j] takes in rows of x, eight at a time as a tree.
   static __attribute__((noinline)) void take_rows(const C* x, int64_t count, int64_t stride,
@@ -285,8 +327,20 @@ struct Core {
     int64_t r = 0;
     for (; r + 8 <= count; r += 8) {
       const C* p = x + r * stride;
+      int64_t first = 0;
+      if constexpr (kWrittenOut) {
+        using V = Lanes<J, C>;
+        for (; first + kLanes <= width; first += kLanes) {
+          const C* q = p + first;
+          V::join(V::load(out + first),
+                  V::join(V::join(lanes_pair(q, stride), lanes_pair(q + 2 * stride, stride)),
+                          V::join(lanes_pair(q + 4 * stride, stride),
+                                  lanes_pair(q + 6 * stride, stride))))
+              .store(out + first);
+        }
+      }
 #pragma GCC ivdep
-      for (int64_t j = 0; j < width; ++j)
+      for (int64_t j = first; j < width; ++j)
         out[j] = J::join(
             out[j],
             J::join(J::join(pair(p + j, stride), pair(p + j + 2 * stride, stride)),

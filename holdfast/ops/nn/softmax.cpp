@@ -11,6 +11,7 @@
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/nn/cpu/row_table.h"
 #include "holdfast/ops/nn/last_axis.h"
+#include "holdfast/ops/nn/softmax_code.h"
 #include "holdfast/ops/reduce.h"
 
 namespace holdfast {
@@ -134,6 +135,7 @@ static const Op softmax_op =
         .python("nn.softmax, math.softmax")
         .doc("exp(x) over its sum along an axis.")
         .infer(infer_softmax)
+        .kernel("code", prepare_softmax_code, run_softmax_code, {float32, float64})
         .kernel("rows", run_softmax<false>)
         .gradient(+[](Grad& g) -> Tensors { return {softmax_gradient_op(g.dy(), g.y())}; })
         .keeps("softmax")

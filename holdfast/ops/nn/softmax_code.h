@@ -1,0 +1,12 @@
+// Softmax by machine code.
+#pragma once
+
+#include "holdfast/op/opdef.h"
+
+namespace holdfast {
+
+/// Refuses where the loops are as fast, or would give other bits.
+Preparation prepare_softmax_code(const Types&);
+Status run_softmax_code(Call&, const Prepared&);
+
+}  // namespace holdfast
