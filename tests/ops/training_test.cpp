@@ -27,6 +27,23 @@ TEST(Training, ARowThatIsNamedTwiceMovesTwice) {
   EXPECT_EQ(values(v), (std::vector<float>{1, 2, 2}));
 }
 
+// Vectors and the elements behind them round alike.
+TEST(Training, AnElementMovesByTheSameBitsWhereverItStands) {
+  std::vector<float> start(1003), slope(1003);
+  for (size_t i = 0; i < start.size(); ++i) {
+    start[i] = 0.37f * static_cast<float>(i % 17) - 2;
+    slope[i] = 0.011f * static_cast<float>(i % 29) - 0.1f;
+  }
+  Variable v(constant(start)), m(constant(slope)), s(constant(std::vector<float>(1003, 0.3f)));
+  train::apply_adam(v, m, s, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-7, constant(slope));
+  for (size_t i : {size_t{0}, size_t{5}, size_t{31}, size_t{998}, size_t{1002}}) {
+    Variable one(constant({start[i]})), mean(constant({slope[i]})), square(constant({0.3f}));
+    train::apply_adam(one, mean, square, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-7, constant({slope[i]}));
+    EXPECT_EQ(values(v)[i], values(one)[0]);
+    EXPECT_EQ(values(s)[i], values(square)[0]);
+  }
+}
+
 TEST(Training, AReaderKeepsTheValueItRead) {
   Variable v(constant({1.0f}));
   Tensor before = v.read();
