@@ -129,7 +129,7 @@ void Session::other_graph(const Tensor& t, const std::string& name, bool fed) co
 Edge Session::edge_of_fetch(const Tensor& t, bool only) const {
   const Scope& owner = *symbol_of(t)->scope;
   if (&owner == graph_->scope().get()) return edge_of(t);
-  std::string said = only ? name_in_line(t) : "", name = said.empty() ? node_of(t)->name : said;
+  std::string said = name_in_line(t, only), name = said.empty() ? node_of(t)->name : said;
   if (owner.kind == ScopeKind::kGraph) other_graph(t, name, false);
   if (owner.kind != ScopeKind::kLoop) raise(lost(t, said));
   Diagnostic d = lost(t, name);

@@ -199,9 +199,13 @@ class Walk {
 
 }  // namespace
 
-std::string name_in_line(const Tensor& t) {
+std::string name_in_line(const Tensor& t, bool only) {
   const OpDef& any = raw::identity();
-  std::string said = operand_source(any, {&t, 1}, 0).text;
+  // No operand stands that far behind: a name is found by what it means, not by its position.
+  constexpr size_t kFar = 63;
+  std::vector<Tensor> in(only ? 1 : kFar + 1);
+  in.back() = t;
+  std::string said = operand_source(any, in, static_cast<int>(in.size()) - 1).text;
   bool plain = !said.empty() && said != any.inputs[0].name &&
                said.find_first_of(" ,(){}") == std::string::npos && said[0] != '[';
   return plain ? said : "";

@@ -33,7 +33,7 @@ struct Asked {
 /// it to.
 std::string called(const Node& n);
 /// What the user's line calls the tensor it asks for; empty if that is not clear.
-std::string name_in_line(const Tensor& t);
+std::string name_in_line(const Tensor& t, bool only = true);
 
 /// What a session has of its own: the variable that stands for one of the graph's, and what a node
 /// keeps from run to run.

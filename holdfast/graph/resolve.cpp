@@ -191,9 +191,12 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
                      locate(s.closed)};
   const Scope* f = function_around(&s);
   std::string whose = f == &s ? s.name : cat(s.name, ", a ", kind_text(s.kind), " of ", f->name);
-  d.labels.push_back({Role::kBorn, locate(t.born()),
-                      cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", whose),
-                      false});
+  std::string made = cat(" from ", t.rep()->op, ", in ", whose);
+  if (t.rep()->op == std::string_view("Placeholder"))
+    made = s.kind == ScopeKind::kLoop ? cat(", what an iteration of ", whose, " begins with")
+                                      : cat(", an argument of ", whose);
+  d.labels.push_back(
+      {Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), made), false});
   d.labels.push_back(used_here(used_text(s)));
   if (s.open())
     tell_open(d, s, name);

@@ -8,6 +8,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/step_scope.h"
 #include "holdfast/keras/training.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/visit.h"
@@ -160,17 +161,27 @@ class Taping {
   Taping(const Taping&) = delete;
 };
 
+// A function of ours as the program would write it.
+std::string ours(std::string_view call) {
+  std::string out = cat(module_alias(), ".", call);
+  if (language() != Language::kPython)
+    for (size_t dot = 0; (dot = out.find('.', dot)) != out.npos;) out.replace(dot, 1, "::");
+  return cat("`", out, "`");
+}
+
 std::string way_out(std::string_view op) {
   if (op == "Log" || op == "Log1p")
-    return "keep what goes into the logarithm above 0: `maximum(x, 1e-7)`";
+    return cat("keep what goes into the logarithm above 0: ", ours("maximum(x, 1e-7)"));
   if (op == "RealDiv" || op == "Div" || op == "Xdivy" || op == "Reciprocal")
-    return "keep the divisor away from 0: add a small number, or use `divide_no_nan`";
+    return cat("keep the divisor away from 0: add a small number, or use ",
+               ours("math.divide_no_nan"));
   if (op == "Sqrt" || op == "Rsqrt")
-    return "keep what is under the root above 0: `maximum(x, 1e-7)`";
+    return cat("keep what is under the root above 0: ", ours("maximum(x, 1e-7)"));
   if (op == "Exp" || op == "Expm1" || op == "Pow" || op == "Cosh" || op == "Sinh")
-    return "keep the exponent small: `clip_by_value`, or `reduce_logsumexp` for sums of such terms";
+    return cat("keep the exponent small: ", ours("clip_by_value"), ", or ",
+               ours("reduce_logsumexp"), " for sums of such terms");
   if (op == "Acos" || op == "Asin" || op == "Acosh" || op == "Atanh")
-    return "keep what goes in inside the function's range: `clip_by_value`";
+    return cat("keep what goes in inside the function's range: ", ours("clip_by_value"));
   return "the numbers grow without bound: a smaller learning rate, or a `clipnorm` of 1 for the "
          "optimizer";
 }

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from .. import _holdfast
 from . import source as _source
+from .birth_names import name_at
 from .record import Record
 from .source import OperandNames
 
@@ -442,7 +443,8 @@ def name_operand(
     if not listed and 0 <= position < len(operands) and _by_position(frame, names, position):
         text = operands[position]
         return " ".join(text.text.split()), _text_loc(frame, text)
-    return name_in_frame(tensor), None
+    born = born_loc(tensor) if isinstance(tensor, _holdfast.Tensor) else None
+    return name_in_frame(tensor) or name_at(born), None
 
 
 def _is_made_by(text: _source.Text, tensor: Any, code: types.CodeType) -> bool:
@@ -497,6 +499,9 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
             return " ".join(typed.text.split()), None
     if names.kind not in ("binary", "compare", "unary", "assign", "call"):
         return "", None
+    items = _spread(names.operands[:1])
+    if 0 <= position < len(items) != 1 and names.kind == "call":
+        return " ".join(items[position].text.split()), None  # a list of tensors comes first
     before = names.operands[: position + 1]
     if position < 0 or len(_spread(before)) != len(before):
         return "", None  # behind a list, places are not operands

@@ -9,10 +9,10 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _holdfast
-from .diagnostics import born_loc, module_alias, user_frame
+from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .source import shown_name
 from .source_text import line_at, tree_of
 
@@ -96,26 +96,38 @@ def _identity_fix(said: dict[str, Any]) -> dict[str, Any] | None:
 # E0702: what is live, and under which name.
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        yield from list(value.values())
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from list(value)
+class _Holder(NamedTuple):
+    """What holds tensors: a container, or the name or attribute of one; as the user writes it."""
+
+    path: str
+    value: Any
+    container: bool = False
+
+
+def _parts(holder: _Holder) -> Iterator[_Holder]:
+    """What a holder holds in turn. The items of a container are the container's."""
+    path, value, _ = holder
+    if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        for item in list(value.values() if isinstance(value, Mapping) else value):
+            yield _Holder(path, item, True)
     elif not isinstance(value, type) and type(value).__module__ != "builtins":
         space = getattr(value, "__dict__", None)
         if isinstance(space, dict):
-            yield from list(space.values())
+            for name, part in list(space.items()):
+                yield _Holder(
+                    path if holder.container else f"{path}.{name}", part, holder.container
+                )
 
 
-def _tensors(value: Any, depth: int, budget: list[int]) -> Iterator[Any]:
-    """The tensors that a value holds."""
+def _tensors(holder: _Holder, depth: int, budget: list[int]) -> Iterator[tuple[str, Any]]:
+    """The tensors that a value holds, and under which path."""
     if budget[0] <= 0:
         return
     budget[0] -= 1
-    if isinstance(value, _holdfast.Tensor):
-        yield value
+    if isinstance(holder.value, _holdfast.Tensor):
+        yield holder.path, holder.value
     elif depth:
-        for part in _parts(value):
+        for part in _parts(holder):
             yield from _tensors(part, depth - 1, budget)
 
 
@@ -145,14 +157,13 @@ def _live(said: dict[str, Any]) -> bool:
     held: dict[tuple[str, str, int], list[Any]] = {}
     counted: set[int] = set()
     budget = [_LOOKED_AT]
-    holders: dict[str, Any] = {}
-    for name, value in _names(user_frame()):
-        for tensor in _tensors(value, _DEPTH, budget):
+    frame = user_frame()
+    for name, value in _names(frame):
+        for path, tensor in _tensors(_Holder(name, value), _DEPTH, budget):
             born = born_loc(tensor)
             if tensor._id not in counted and born is not None:
                 counted.add(tensor._id)
-                holders.setdefault(name, value)
-                held.setdefault((name, born["file"], born["line"]), []).append(tensor)
+                held.setdefault((path, born["file"], born["line"]), []).append(tensor)
     sized = sorted(((sum(map(_size, group)), key) for key, group in held.items()), reverse=True)
     for total, key in sized[:3]:
         group = held[key]
@@ -163,7 +174,8 @@ def _live(said: dict[str, Any]) -> bool:
     if not sized:
         return False
     name = sized[0][1][0]
-    how = f"{name}.clear()" if hasattr(holders[name], "clear") else f"del {name}"
+    found = resolve(frame, name) if frame is not None else None
+    how = f"{name}.clear()" if hasattr(found, "clear") else f"del {name}"
     free = f"free `{name}` with `{how}`"
     title = f"make a smaller tensor; of what is live, `{name}` holds the most: {free}"
     said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}, *said["fixes"]]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from .. import _holdfast
+from .birth_names import assigned_there, expression_at, name_at
 from .diagnostics import born_loc
 
-__all__ = ["assigned_there", "born_label", "expression_at", "type_text", "words_of"]
+__all__ = [
+    "assigned_there",
+    "born_label",
+    "expression_at",
+    "name_at_birth",
+    "type_text",
+    "words_of",
+]
 
 
 def type_text(thing: Any) -> str:
@@ -39,23 +46,6 @@ def words_of(tensor: Any) -> str:
     return expression_at(born_loc(tensor) or {})
 
 
-def expression_at(loc: dict[str, Any], longest: int = 40) -> str:
-    """The source of the expression at a place, if it is short."""
-    line = str(loc.get("source", "")).encode()
-    part = line[max(loc.get("col_begin", 0), 0) : max(loc.get("col_end", 0), 0)]
-    text = part.decode(errors="replace")
-    return text if len(text) <= longest else ""
-
-
-def assigned_there(loc: dict[str, Any] | None) -> ast.Assign | None:
-    """The assignment on the line of a birth, if it gives its value to one name or attribute."""
-    if not loc or not loc.get("source"):
-        return None
-    try:
-        body = ast.parse(loc["source"].strip()).body
-    except SyntaxError:
-        return None
-    match body:
-        case [ast.Assign(targets=[ast.Name() | ast.Attribute()]) as assign]:
-            return assign
-    return None
+def name_at_birth(tensor: Any) -> str:
+    """The name or attribute that the line of a birth gives the tensor to; "" if there is none."""
+    return name_at(born_loc(tensor))

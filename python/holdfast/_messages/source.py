@@ -257,7 +257,10 @@ def enclosing(code: types.CodeType, lasti: int) -> list[ast.expr | ast.stmt]:
         ends = (node.end_lineno or 0, node.end_col_offset or 0) >= (end_line, end_col)
         if begins and ends:
             found.append(node)
-    return sorted(found, key=lambda n: (n.lineno, n.col_offset), reverse=True)
+    return sorted(
+        found,
+        key=lambda n: (-n.lineno, -n.col_offset, n.end_lineno or 0, n.end_col_offset or 0),
+    )
 
 
 class _Reader:

@@ -51,6 +51,7 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
     of_layer = f"born here: {type_text(tensor)}, a symbol for models to be made of"
     if all(root._id != tensor._id for root in inputs) and (born := born_loc(tensor)):
         labels.insert(0, {"role": "born", "loc": born, "text": of_layer, "primary": False})
+        labels = [*_operands_born(tensor, name), *labels]
     for root in inputs[:3]:
         born = born_loc(root)
         if born:
@@ -65,7 +66,9 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
         "iter": f"`{tf}.map_fn(lambda row: ..., {name})` runs a function for each row",
         "len": f"the length as a tensor: `{tf}.shape({name})[0]`",
     }
-    fix = fixes.get("numpy" if asked == "buffer" else asked) or _way_out(name, asked, models=True)
+    fix = fixes.get("numpy" if asked == "buffer" else asked) or _way_out(
+        tensor, name, asked, models=True
+    )
     codes = {"numpy": "E0203", "buffer": "E0203", "iter": "E0202", "len": "E0202"}
     fail(
         codes.get(asked, "E0201"),
@@ -86,7 +89,7 @@ def _of_a_graph(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
     given = f"graph={graph or path}" if graph or path else ""
     ways = [f"run it in a session: `{tf}.compat.v1.Session({given}).run({name})`"]
     if asked == "bool":
-        ways.insert(0, _way_out(name, asked))
+        ways.insert(0, _way_out(tensor, name, asked))
     fail(
         "E0201",
         f"`{name}` is asked for {_WANTED[asked]}, and is part of the graph `{owner}`",
@@ -109,12 +112,39 @@ def _receiver(asked: str) -> str:
     return " ".join(names.receiver.text.split()) if names is not None and names.receiver else ""
 
 
-def _labels(tensor: Any, text: str, used: str) -> list[dict[str, Any]]:
+def _labels(tensor: Any, text: str, used: str, name: str = "") -> list[dict[str, Any]]:
     born = born_loc(tensor)
     labels = used_here(used)
     if born:
         labels.insert(0, {"role": "born", "loc": born, "text": text, "primary": False})
-    return labels
+    return [*_operands_born(tensor, name), *labels]
+
+
+_SHOWN_OPERANDS = 2
+
+
+def _operands_born(tensor: Any, name: str) -> list[dict[str, Any]]:
+    """Where the symbols were born that stand in an expression under their names."""
+    frame = user_frame()
+    try:
+        tree = ast.parse(name, mode="eval")
+    except (SyntaxError, ValueError):
+        return []
+    if frame is None or isinstance(tree.body, (ast.Name, ast.Attribute)):
+        return []
+    found: dict[str, dict[str, Any]] = {}
+    own = (born_loc(tensor) or {}).get("line")
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            continue
+        text = ast.unparse(node)
+        value = resolve(frame, text)
+        symbolic = isinstance(value, _holdfast.Tensor) and value._symbolic
+        born = born_loc(value) if symbolic else None
+        if born and born["line"] != own and value._op != "Placeholder":
+            said = f"`{text}` born here: {type_text(value)} from {value._op}"
+            found[text] = {"role": "born", "loc": born, "text": said, "primary": False}
+    return list(found.values())[:_SHOWN_OPERANDS]
 
 
 def _born_text(tensor: Any, scope: dict[str, Any]) -> str:
@@ -232,15 +262,16 @@ def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> 
         f"`{name}` is asked for {_WANTED[asked]} while `{scope['name']}` is traced",
         f"{_origin(tensor, name, scope)}: it gets a value when the graph runs, and Python wants "
         "one now",
-        fix=_way_out(name, asked),
-        labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_WANTED[asked]} here"),
+        fix=_way_out(tensor, name, asked),
+        labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_WANTED[asked]} here", name),
         subject=_subject(tensor, name, scope),
     )
 
 
-def _way_out(name: str, asked: str, models: bool = False) -> str:
+def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
     """The function of ours that does what the statement around means."""
     tf = module_alias()
+    place = name if tensor.dtype.is_integer else f"{tf}.cast({name}, {tf}.int32)"
     for node in _around():
         match node:
             case ast.Subscript(value=value, ctx=ast.Store()):
@@ -248,13 +279,13 @@ def _way_out(name: str, asked: str, models: bool = False) -> str:
             case ast.Subscript(value=value, slice=ast.Slice()):
                 return _cut(ast.unparse(value), name)
             case ast.Subscript(value=value) if not _is_call(value, "sorted"):
-                return _choice(ast.unparse(value), name)
+                return _choice(ast.unparse(value), place)
             case ast.Call(func=ast.Name(id="range")):
-                return _counted(name)
+                return _counted(place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
                 _is_call(part.iter, "range") for part in node.generators
             ):
-                return _counted(name)
+                return _counted(place)
             case ast.Subscript(value=ast.Call() as value) if _is_call(value, "sorted"):
                 return _sorted_fix(value)
             case ast.Call() if _is_call(node, "sorted"):
@@ -265,7 +296,9 @@ def _way_out(name: str, asked: str, models: bool = False) -> str:
                 return f"compute it in the graph: `{tf}.math.{_MATH[attr]}({name})`"
             case ast.If() if models:
                 return f"compute both and choose: `{tf}.where({name}, ..., ...)`"
-            case ast.If() | ast.While():
+            case ast.While():
+                return f"loop in the graph: `{tf}.while_loop(lambda ...: {name}, ...)`"
+            case ast.If():
                 return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
             case ast.IfExp() | ast.BoolOp():
                 return f"choose in the graph: `{tf}.where({name}, ..., ...)`"
@@ -274,7 +307,7 @@ def _way_out(name: str, asked: str, models: bool = False) -> str:
     if asked == "key":
         return f"`{tf}.switch_case({name}, [...])` goes by the value; `{name}.ref()` is a key"
     if asked == "index":
-        return f"`{tf}.gather(..., {name})`, or `{tf}.switch_case({name}, [...])`"
+        return f"`{tf}.gather(..., {place})`, or `{tf}.switch_case({place}, [...])`"
     dtype = "float32" if asked == "float" else "int32"
     return f"stay in the graph: `{tf}.cast({name}, {tf}.{dtype})` is a tensor of that kind"
 

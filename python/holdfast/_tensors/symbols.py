@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from .. import _holdfast
-from .._messages.provenance import type_text
+from .._messages.provenance import name_at_birth, type_text
 
 __all__ = ["describe_symbol", "is_symbol", "only_types"]
 
@@ -41,4 +41,5 @@ def describe_symbol(tensor: Any) -> str:
         if tensor._op == "Placeholder"
         else f"{tensor._op} in {scope['name']}"
     )
-    return f"{scope['node']}: {type_text(tensor)} (symbolic, {origin}{place})"
+    name = scope["node"] if tensor._op == "Placeholder" else name_at_birth(tensor)
+    return f"{name or scope['node']}: {type_text(tensor)} (symbolic, {origin}{place})"
