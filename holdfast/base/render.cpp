@@ -357,11 +357,45 @@ void path_rows(const std::vector<TensorInfo>& path, Rows& out) {
   for (size_t i = 1; i < steps.size(); ++i) out.push_back("     → " + steps[i]);
 }
 
+bool inside_character(const std::string& s, size_t at) {
+  return at < s.size() && (static_cast<unsigned char>(s[at]) & 0xc0) == 0x80;
+}
+
+// A headline is complete alone: of one that is too long, what follows a semicolon goes first, then
+// the middle of long names, and words only where that does not do.
+std::string first_clause(const std::string& said, int room) {
+  size_t end = said.rfind("; ");
+  bool cut = columns(said) > room && end != said.npos && columns(said.substr(0, end)) > room / 2;
+  return cut ? said.substr(0, end) : said;
+}
+
+std::string shorter_names(std::string said, int room) {
+  constexpr size_t kLong = 30, kShortest = 16;
+  for (int excess; (excess = static_cast<int>(columns(said)) - room) > 0;) {
+    size_t begin = 0, length = 0;
+    for (size_t at = 0; (at = said.find('`', at)) != said.npos;) {
+      size_t end = said.find('`', at + 1);
+      if (end == said.npos) break;
+      if (end - at - 1 > length) begin = at + 1, length = end - begin;
+      at = end + 1;
+    }
+    if (length <= kLong) break;
+    size_t left = std::max(kShortest, length - std::min(length, static_cast<size_t>(excess) + 3));
+    size_t head = begin + left / 2, tail = begin + length - (left - left / 2 - 1);
+    while (inside_character(said, head)) --head;
+    while (inside_character(said, tail)) ++tail;
+    if (tail - head < 4) break;
+    said.replace(head, tail - head, "…");
+  }
+  return said;
+}
+
 std::string first_line(const Diagnostic& d) {
   static constexpr const char* kWords[] = {"error", "warning", "bug"};
   std::string head = cat(kWords[static_cast<int>(d.severity)], "[", info(d.code).name, "]: ");
   const std::string& said = d.headline.empty() ? info(d.code).headline : d.headline;
-  return head + cut_at_word(said, kColumns - columns(head));
+  int room = kColumns - columns(head);
+  return head + cut_at_word(shorter_names(first_clause(said, room), room), room);
 }
 
 // What is still shown.

@@ -132,8 +132,12 @@ class Walk {
     for (size_t i = 0; i < asked_.edges.size(); ++i)
       if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty())
         return asked_.names[i];
-    std::string said =
-        asked_.only.defined() && node_of(asked_.only) == n ? name_in_line(asked_.only) : "";
+    bool only = asked_.only.defined() && node_of(asked_.only) == n;
+    std::string said;
+    if (only || !n->outputs.empty())
+      said = name_in_line(
+          only ? asked_.only : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope()),
+          only);
     return said.empty() ? n->name : said;
   }
 

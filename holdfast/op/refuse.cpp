@@ -130,8 +130,10 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
     s.text = in_cpp_words(op, in.size(), at);
   if (s.text.empty() && !op.inputs.empty()) {
     const InputDef& def = input_def(op, at);
-    s.text =
-        def.list ? cat(def.name, "[", i - static_cast<int>(op.inputs.size()) + 1, "]") : def.name;
+    int item = i - static_cast<int>(op.inputs.size()) + 1;
+    if (def.list && g_naming.operand && at < in.size() && in[at].defined())
+      s = g_naming.operand(in[at], -1 - item);
+    if (s.text.empty()) s.text = def.list ? cat(def.name, "[", item, "]") : def.name;
   }
   return s;
 }

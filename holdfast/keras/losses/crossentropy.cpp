@@ -58,7 +58,7 @@ void refuse_classes(const char* loss, const char* twin, const Tensor& y_true,
       (t.rank() == p.rank() - 1 || (t.rank() == p.rank() && t[t.rank() - 1] == 1)) && classes > 1;
   for (int i = 0; one_each && i < p.rank() - 1; ++i) one_each = may_be(t[i], p[i]);
   if (one_each)
-    fail(Code::E1202, cat(loss, ": labels are numbers of classes, for ", twin),
+    fail(Code::E1202, cat(loss, ": labels are class numbers, for ", twin),
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes a probability for each of the ", classes, " classes of an example, ", twin,
              " the number of its class"),

@@ -417,6 +417,7 @@ def name_operand(
 ) -> tuple[str, dict[str, Any] | None]:
     """What the user typed for operand `position` of the executing expression, and where.
 
+    A position below 0 is an item of a list of operands: -1 is its first.
     `code` and `lasti` say which expression, where it is not the one that Python is executing: a
     graph runs long after its lines did.
     """
@@ -499,14 +500,25 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
             return " ".join(typed.text.split()), None
     if names.kind not in ("binary", "compare", "unary", "assign", "call"):
         return "", None
-    items = _spread(names.operands[:1])
-    if 0 <= position < len(items) != 1 and names.kind == "call":
-        return " ".join(items[position].text.split()), None  # a list of tensors comes first
+    if position < 0:
+        return _typed_item(names, -1 - position), None
     before = names.operands[: position + 1]
-    if position < 0 or len(_spread(before)) != len(before):
+    if len(_spread(before)) != len(before):
         return "", None  # behind a list, places are not operands
     text = before[position] if position < len(before) else _keyword_at(names, position)
     return "" if text is None else " ".join(text.text.split()), None
+
+
+_STARRED = re.compile(r"[\[(,]\s*\*")
+
+
+def _typed_item(names: OperandNames, index: int) -> str:
+    """One item of the list that a call is given as typed; "" if there is none, or more than one."""
+    given = (*names.operands, *names.keywords.values())
+    lists = [items for text in given if (items := _items(text)) and not _STARRED.search(text.text)]
+    if names.kind != "call" or len(lists) != 1 or index >= len(lists[0]):
+        return ""
+    return " ".join(lists[0][index].text.split())
 
 
 def _keyword_at(names: OperandNames, position: int) -> _source.Text | None:
@@ -541,7 +553,7 @@ def _by_position(frame: types.FrameType, names: OperandNames, position: int) -> 
     text = names.operands[position].text
     if any(word.text.startswith("*") for word in names.operands):
         return False
-    return not isinstance(resolve(frame, text), (_holdfast.Tensor, types.ModuleType))
+    return not isinstance(resolve(frame, text), (_holdfast.Tensor, types.ModuleType, dict))
 
 
 def module_alias() -> str:

@@ -150,7 +150,11 @@ def _operands_born(tensor: Any, name: str) -> list[dict[str, Any]]:
 def _born_text(tensor: Any, scope: dict[str, Any]) -> str:
     if tensor._op == "Placeholder" and scope["kind"] != "graph":
         return f"born here: {type_text(tensor)}, an argument of {scope['name']}"
-    return f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
+    owner = scope["name"]
+    function = str((born_loc(tensor) or {}).get("qualname", "")).rpartition(".")[2]
+    called = scope["kind"] == "function" and function.isidentifier() and function != owner
+    within = f"{function}, traced with {owner}" if called else owner
+    return f"born here: {type_text(tensor)} from {tensor._op}, in {within}"
 
 
 def _subject(tensor: Any, name: str, scope: dict[str, Any]) -> dict[str, Any]:
@@ -279,7 +283,7 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
             case ast.Subscript(value=value, slice=ast.Slice()):
                 return _cut(ast.unparse(value), name)
             case ast.Subscript(value=value) if not _is_call(value, "sorted"):
-                return _choice(ast.unparse(value), place)
+                return _choice(ast.unparse(value), name, tensor)
             case ast.Call(func=ast.Name(id="range")):
                 return _counted(place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
@@ -290,6 +294,13 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
                 return _sorted_fix(value)
             case ast.Call() if _is_call(node, "sorted"):
                 return _sorted_fix(node)
+            case ast.Call() if _is_call(node, "max") or _is_call(node, "min"):
+                found = "argmax" if _is_call(node, "max") else "argmin"
+                most = f"reduce_{found[3:]}"
+                return (
+                    f"compare in the graph: `{tf}.{most}({tf}.stack([...]))` is the value, "
+                    f"`{tf}.{found}` its place"
+                )
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if (
                 attr in _MATH
             ):
@@ -339,20 +350,29 @@ def _cut(container: str, name: str) -> str:
     )
 
 
-def _choice(container: str, name: str) -> str:
+def _choice(container: str, name: str, tensor: Any) -> str:
     """One of the things in a Python container, picked when the graph runs."""
     tf, frame = module_alias(), user_frame()
     found = resolve(frame, container) if frame is not None else None
     items = list(found.values()) if isinstance(found, dict) else found
-    if isinstance(items, (list, tuple)) and items and all(map(callable, items)):
-        keys = list(found) if isinstance(found, dict) else [0, 1]
-        sides = ", ".join(f"lambda: {container}[{key!r}](...)" for key in keys[:2])
-        more = ", ..." if len(items) > 2 else ""
-        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
-    if isinstance(found, dict):
-        sides = ", ".join(f"lambda: {container}[{key!r}]" for key in list(found)[:2])
-        more = ", ..." if len(found) > 2 else ""
-        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
+    functions = isinstance(items, (list, tuple)) and bool(items) and all(map(callable, items))
+    given = "(...)" if functions else ""
+    if tensor.dtype.name == "bool":
+        keys = (True, False) if isinstance(found, dict) else (1, 0)
+        sides = ", ".join(f"lambda: {container}[{key!r}]{given}" for key in keys)
+        return f"let the graph choose: `{tf}.cond({name}, {sides})`"
+    if not tensor.dtype.is_integer:
+        name = f"{tf}.cast({name}, {tf}.int32)"
+    if functions or isinstance(found, dict):
+        keys = list(found if isinstance(found, dict) else range(len(items)))
+        counted = keys == list(range(len(keys)))
+        sides = ", ".join(
+            f"{'' if counted else f'{key!r}: '}lambda: {container}[{key!r}]{given}"
+            for key in keys[:2]
+        )
+        sides += ", ..." if len(keys) > 2 else ""
+        sides = f"[{sides}]" if counted else f"{{{sides}}}"
+        return f"let the graph choose: `{tf}.switch_case({name}, {sides})`"
     if isinstance(items, (list, tuple)):
         return f"let the graph choose: `{tf}.gather({tf}.stack({container}), {name})`"
     return (

@@ -14,6 +14,8 @@ from .recorder import recording
 
 __all__ = ["watch_random"]
 
+_LONGEST = 100 - len("warning[W0604]: ")  # columns of a headline
+
 
 class _Draws:
     """Python's and NumPy's random numbers, while a function is traced."""
@@ -42,11 +44,14 @@ class _Draws:
         label = {"role": "used", "text": "drawn here, once, while tracing", "primary": True}
         words = _drawn(calls[0]) if calls else ""
         drawn = f"`{words}()`" if words else f"a number of `{moved}`"
+        headline = f"{drawn} was drawn while tracing `{function}`; all calls get that number"
+        if len(headline) > _LONGEST:
+            headline = f"{drawn} was drawn once, while tracing `{function}`"
         tf = module_alias()
         same = _same_draw(words.rpartition(".")[2])
         warn(
             "W0604",
-            f"{drawn} was drawn while tracing `{function}`; all calls get that number",
+            headline,
             why=f"Python ran `{function}` once, to trace it; later calls run its graph, in which "
             "the number is a constant",
             labels=[label | {"loc": calls[0].loc()}] if calls else used_here("traced here"),
