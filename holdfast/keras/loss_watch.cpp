@@ -162,11 +162,10 @@ class Taping {
 };
 
 // A function of ours as the program would write it.
-std::string ours(std::string_view call) {
-  std::string out = cat(module_alias(), ".", call);
-  if (language() != Language::kPython)
-    for (size_t dot = 0; (dot = out.find('.', dot)) != out.npos;) out.replace(dot, 1, "::");
-  return cat("`", out, "`");
+std::string ours(std::string call) {
+  if (language() == Language::kPython) return cat("`", module_alias(), ".", call, "`");
+  for (size_t dot = 0; (dot = call.find('.', dot)) != call.npos;) call.replace(dot, 1, "::");
+  return cat("`", call, "`");
 }
 
 std::string way_out(std::string_view op) {
