@@ -358,13 +358,13 @@ def _choice(container: str, name: str, tensor: Any) -> str:
     functions = isinstance(items, (list, tuple)) and bool(items) and all(map(callable, items))
     given = "(...)" if functions else ""
     if tensor.dtype.name == "bool":
-        keys = (True, False) if isinstance(found, dict) else (1, 0)
-        sides = ", ".join(f"lambda: {container}[{key!r}]{given}" for key in keys)
+        either = (True, False) if isinstance(found, dict) else (1, 0)
+        sides = ", ".join(f"lambda: {container}[{key!r}]{given}" for key in either)
         return f"let the graph choose: `{tf}.cond({name}, {sides})`"
     if not tensor.dtype.is_integer:
         name = f"{tf}.cast({name}, {tf}.int32)"
     if functions or isinstance(found, dict):
-        keys = list(found if isinstance(found, dict) else range(len(items)))
+        keys: list[Any] = list(found if isinstance(found, dict) else range(len(items or ())))
         counted = keys == list(range(len(keys)))
         sides = ", ".join(
             f"{'' if counted else f'{key!r}: '}lambda: {container}[{key!r}]{given}"
