@@ -5,6 +5,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/activations.h"
+#include "holdfast/keras/layer_function.h"
 
 namespace holdfast::keras {
 
@@ -70,7 +71,23 @@ Ref<F> in_role(const Ref<Object>& object, const std::string& what, const char* r
 
 }  // namespace
 
+const ObjectClass LayerFunction::kClass{"LayerFunction"};
+
+Tensor LayerFunction::of(std::span<const Tensor> inputs) const {
+  CallOptions o;
+  o.training = CallScope::training_now();
+  return layer->run(inputs[0], o).tensor(cat("what ", layer->described(), " gave"));
+}
+Tensor LayerFunction::first_value(const Shape&, DType) const {
+  fail(Code::E1104, cat(layer->described(), " can't be an initializer"));
+}
+Config LayerFunction::of_values(const Config::List&) const {
+  fail(Code::E1104, cat(layer->described(), " can't be a function of numbers"));
+}
+
 Ref<Activation> Activation::from(const Ref<Object>& o, const std::string& what) {
+  if (auto* layer = dynamic_cast<Layer*>(o.get()))
+    return make_ref<ForeignActivation>(make_ref<LayerFunction>(Ref<Layer>(layer)));
   return in_role<Activation, ForeignActivation>(o, what, "an activation's name or a function");
 }
 Ref<Initializer> Initializer::from(const Ref<Object>& o, const std::string& what) {

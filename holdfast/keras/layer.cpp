@@ -10,6 +10,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/foreign.h"
+#include "holdfast/keras/layer_function.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/metric.h"
 #include "holdfast/keras/seed_generator.h"
@@ -87,8 +88,25 @@ void reset_layer_names() {
 
 Layer::~Layer() { let_go(added_losses_); }
 
+namespace {
+
+// Layers that stand in the places of functions, as activations do, are the layer's own.
+void hold_given_layers(Layer& layer) {
+  for (const Option& o : layer.definition().options) {
+    const Config value = o.get(layer.option_place());
+    auto* stands = value.live() ? dynamic_cast<const StandsFor*>(value.live()) : nullptr;
+    if (auto* given = stands ? dynamic_cast<LayerFunction*>(stands->function.get()) : nullptr)
+      layer.hold(given->layer);
+  }
+}
+
+}  // namespace
+
+void Layer::configured() { set_options(LayerOptions(common_)); }
+
 void Layer::set_options(const LayerOptions& o) {
   common_ = o;
+  hold_given_layers(*this);
   if (o.name.empty()) return;
   named_ = true;
   set_name(o.name, scope_of(o.name));
@@ -199,8 +217,6 @@ std::vector<Shape> Layer::shapes_to_build(const Nested& inputs, const CallOption
 }
 
 Layer::Layer(const LayerOptions& o) { set_options(o); }
-
-void Layer::configured() { set_options(LayerOptions(common_)); }
 
 void Layer::set_built_for(std::vector<Shape> inputs) {
   built_for_ = std::move(inputs);

@@ -2,6 +2,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/activations.h"
 #include "holdfast/keras/known_class.h"
+#include "holdfast/keras/layer_function.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
 
@@ -122,6 +123,7 @@ Object python_face(const Shared& object) {
   if (auto* stands = dynamic_cast<const keras::StandsFor*>(&object))
     return python_face(*stands->function);
   if (auto* f = dynamic_cast<const PyFunction*>(&object)) return Object::share(f->function());
+  if (auto* f = dynamic_cast<const keras::LayerFunction*>(&object)) return python_of(*f->layer);
   if (auto* f = dynamic_cast<const keras::Activation*>(&object)) {
     Object name = text_object(f->config().as_text());
     return function_hooks().by_name ? called(function_hooks().by_name.get(), name.get()) : name;
