@@ -521,7 +521,7 @@ void bind_keras_layers(nb::module_& m) {
   });
   m.def(
       "record_call",
-      [](nb::handle self, nb::tuple args, nb::dict kwargs, nb::list shapes) {
+      [](nb::handle self, nb::tuple args, nb::dict kwargs, nb::list shapes, nb::callable declared) {
         return run([&] {
           mark();
           Layer& l = layer_of(self.ptr());
@@ -529,8 +529,12 @@ void bind_keras_layers(nb::module_& m) {
           for (nb::handle s : shapes) inputs.push_back(shape_of(s.ptr(), "`inputs`"));
           l.name_it();
           l.build_once(inputs);
+          PyRef said = called(declared.ptr());
           auto call = make_ref<PythonCall>(l, args.ptr(), kwargs.ptr());
           std::vector<Tensor> tensors = std::move(call->tensors);
+          if (said.get() != Py_None)
+            return given(python_from(keras::record(
+                call, tensors, nested_from(said.get(), "what `compute_output_spec` gave"))));
           keras::LossesKept kept(l);
           Nested types = keras::traced_types(
               l.name(), tensors,
@@ -538,7 +542,8 @@ void bind_keras_layers(nb::module_& m) {
           return given(python_from(keras::record(call, tensors, types)));
         });
       },
-      "A call on symbols of a layer with a `call` in Python.");
+      "A call on symbols of a layer with a `call` in Python. `declared()` says what it gives, "
+      "without a run of it; None where it has to be run.");
   m.def("layer_called_at", [](nb::handle self) -> nb::object {
     return run([&]() -> nb::object {
       Where where = layer_of(self.ptr()).called_eagerly();

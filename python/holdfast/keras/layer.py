@@ -22,6 +22,7 @@ from .._variables.variable import Variable
 from ..errors import fail, unsupported, used_here
 from . import checkpoint_names, declared
 from .copies import parts_of
+from .declared_types import declared_types, is_ours_or_native
 from .input_spec import check_inputs
 from .names import checked_name
 from .own_arguments import config_of_arguments, gets_config, note_arguments
@@ -164,7 +165,8 @@ def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any
     if any(_holdfast.is_model_symbol(t) for t in tensors):
         if given_training and training is not None:
             kwargs["training"] = training
-        return _holdfast.record_call(layer, args, kwargs, flat)
+        said = functools.partial(declared_types, layer, args, kwargs)
+        return _holdfast.record_call(layer, args, kwargs, flat, said)
     mask = None
     if "mask" not in kwargs:
         mask = _masks_of(args[0] if args else kwargs[names[0]])
@@ -544,11 +546,6 @@ def raise_no_call(layer: Layer, what: str) -> None:
         fix="call it on what `tf.keras.Input` gives",
         labels=labels,
     )
-
-
-def is_ours_or_native(method: Any) -> bool:
-    """Whether a method is none that a program's class has written."""
-    return not isinstance(method, types.FunctionType) or method.__module__.startswith("holdfast.")
 
 
 def policy_name(dtype: Any, layer: str | None = None) -> str:
