@@ -10,6 +10,7 @@ namespace holdfast::keras {
 struct OptimizerHooks {
   /// `rate` is the learning rate in the dtype of the variable.
   bool (*update_step)(Optimizer&, const Gradient&, const Variable&, const Tensor& rate);
+  bool (*apply)(Optimizer&, const std::vector<Gradient>&, const std::vector<Variable>&);
   bool (*build)(Optimizer&, const std::vector<Variable>& variables);
   bool (*config)(const Optimizer&, ConfigDict& out);
   bool (*class_name)(const Optimizer&, std::string& out);
@@ -33,6 +34,10 @@ class ForeignOptimizer final : public L, public ForeignBornOptimizer {
   void update_step(const Gradient& g, const Variable& v, Step& step) override {
     if (!optimizer_hooks().update_step(*this, g, v, step.rate(v.dtype())))
       L::update_step(g, v, step);
+  }
+  void apply(const std::vector<Gradient>& gradients,
+             const std::vector<Variable>& variables) override {
+    if (!optimizer_hooks().apply(*this, gradients, variables)) L::apply(gradients, variables);
   }
   void make_slots(const std::vector<Variable>& variables) override {
     if (!optimizer_hooks().build(*this, variables)) L::make_slots(variables);

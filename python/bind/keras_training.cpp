@@ -213,6 +213,13 @@ bool python_update_step(Optimizer& o, const Gradient& g, const Variable& v, cons
   return true;
 }
 
+// `apply` as Python's base class has it, and the optimizer whose `apply` this thread is inside of.
+Object& standard_apply() {
+  static auto* f = new Object;
+  return *f;
+}
+thread_local Optimizer* applying = nullptr;
+
 Object list_of(const std::vector<Variable>& variables) {
   Object out = Object::steal(PyList_New(0));
   for (const Variable& v : variables)
@@ -235,6 +242,24 @@ class Set {
   T& place_;
   T was_;
 };
+
+bool python_apply(Optimizer& o, const std::vector<Gradient>& gradients,
+                  const std::vector<Variable>& variables) {
+  WithGil gil;
+  if (!gil || !o.shared() || applying == &o) return false;
+  auto* self = static_cast<PyObject*>(o.shared());
+  static Object name = Object::steal(PyUnicode_InternFromString("apply"));
+  PyObject* found = _PyType_Lookup(Py_TYPE(self), name.get());
+  if (!found || found == standard_apply().get()) return false;
+  Set inside(applying, &o);
+  Object all = Object::steal(PyList_New(0)), list = list_of(variables);
+  for (const Gradient& g : gradients) {
+    Object one = g.none() ? Object::share(Py_None) : Object::steal(wrap(g.tensor()));
+    if (PyList_Append(all.get(), one.get()) < 0) throw PythonError{};
+  }
+  called(found, self, all.get(), list.get());
+  return true;
+}
 
 bool python_build(Optimizer& o, const std::vector<Variable>& variables) {
   WithGil gil;
@@ -396,8 +421,15 @@ void bind_keras_training(nb::module_& m) {
                          &python_class_name<Loss>, &python_registered_name<Loss>};
   keras::schedule_hooks() = {&python_rate, &python_config<Schedule>, &python_class_name<Schedule>,
                              &python_registered_name<Schedule>};
-  keras::optimizer_hooks() = {&python_update_step, &python_build, &python_config<Optimizer>,
-                              &python_class_name<Optimizer>, &python_registered_name<Optimizer>};
+  keras::optimizer_hooks() = {&python_update_step,
+                              &python_apply,
+                              &python_build,
+                              &python_config<Optimizer>,
+                              &python_class_name<Optimizer>,
+                              &python_registered_name<Optimizer>};
+  m.def(
+      "set_standard_apply", [](nb::object f) { standard_apply() = Object::share(f.ptr()); },
+      "`apply` of optimizers whose class says none.");
   m.def(
       "loss_function",
       [](const std::string& path, nb::handle y_true, nb::handle y_pred, nb::dict options) {
@@ -439,6 +471,7 @@ void bind_keras_training(nb::module_& m) {
       Ref<Optimizer> keep(&o);
       std::vector<Gradient> all;
       for (nb::handle g : gradients) all.push_back(gradient_from(g));
+      Set inside(applying, &o);  // Python has found its own `apply` already
       o.apply(all, variables_from(variables.ptr(), "trainable_variables"));
       return 0;
     });

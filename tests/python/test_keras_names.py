@@ -45,8 +45,6 @@ MISSING = {
     "keras.layers.JaxLayer": "a layer of another framework",
     "keras.layers.TFSMLayer": "saved models are not read yet",
     "keras.layers.TorchModuleWrapper": "a layer of another framework",
-    "keras.optimizers.MultiOptimizer": _LATER,
-    "keras.optimizers.OptimizerMap": _LATER,
     "keras.optimizers.legacy": "Keras' own raise too: they are gone",
     "keras.preprocessing.image.smart_resize": _IMAGES,
     "keras.saving.KerasFileEditor": _LATER,

@@ -178,6 +178,7 @@ class _Methods(FromConfig, StatelessOptimizer):
             variable.assign(value)
 
 
+_holdfast.set_standard_apply(_Methods.apply)
 _TAKEN = frozenset({"name", "learning_rate"})
 _CLASSES = declared.export("optimizers", _Methods, globals(), _TAKEN)
 Optimizer: Any = declared.class_of("optimizers.Optimizer")
@@ -206,4 +207,14 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     return get(config)
 
 
-__all__ = [*_CLASSES, "deserialize", "get", "schedules", "serialize"]  # noqa: PLE0604
+from .multi import MultiOptimizer, OptimizerMap
+
+__all__ = [  # noqa: PLE0604
+    *_CLASSES,
+    "MultiOptimizer",
+    "OptimizerMap",
+    "deserialize",
+    "get",
+    "schedules",
+    "serialize",
+]
