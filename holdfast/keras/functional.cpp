@@ -1,5 +1,7 @@
 #include "holdfast/keras/functional.h"
 
+#include <algorithm>
+
 #include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_for.h"
@@ -75,7 +77,41 @@ std::vector<Ref<Layer>> FunctionalLayer::layers_and_inputs() const {
   return has_graph() ? layers_and_inputs_ : ModelLayer::layers();
 }
 
+namespace {
+
+// The tensors of what is given, with empty ones where it has None.
+void with_gaps(const Nested& given, std::vector<Tensor>& out) {
+  if (given.is_tensor() || given.is_none()) {
+    out.push_back(given.is_none() ? Tensor() : given.tensor());
+  } else if (given.is_dict()) {  // in the order of sorted keys, as leaves are
+    std::vector<const Nested::Entry*> entries;
+    for (const Nested::Entry& e : given.entries()) entries.push_back(&e);
+    std::sort(entries.begin(), entries.end(),
+              [](const Nested::Entry* a, const Nested::Entry* b) { return a->first < b->first; });
+    for (const Nested::Entry* e : entries) with_gaps(e->second, out);
+  } else {
+    for (size_t i = 0; i < given.size(); ++i) with_gaps(given[i], out);
+  }
+}
+
+Tensor one_input(const Nested& given, const std::string& what) {
+  return given.is_none() ? Tensor() : given.tensor(what);
+}
+
+}  // namespace
+
 std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
+  std::vector<Tensor> out = matched_or_none(given), wanted = inputs_.leaves();
+  for (size_t i = 0; i < out.size(); ++i)
+    if (!out[i].defined() && !is_optional_input(*node_of(wanted[i])))
+      fail(Code::E1104,
+           cat(described(), " is given None for its input `", node_of(wanted[i])->name, "`"),
+           "it is made with an `Input` that every call has to give",
+           {manual_fix("give it a tensor, or make the Input with `optional=True`")});
+  return out;
+}
+
+std::vector<Tensor> FunctionalLayer::matched_or_none(const Nested& given) const {
   std::vector<Tensor> wanted = inputs_.leaves();
   auto input_name = [](const Tensor& input) { return node_of(input)->name; };
   if (given.is_dict() && !inputs_.is_dict()) {
@@ -90,7 +126,7 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
                  name_list(wanted, input_name)),
              {manual_fix(cat("give the dict the key `", node_of(t)->name, "`"))});
       }
-      out.push_back(found->tensor(cat("the input `", node_of(t)->name, "`")));
+      out.push_back(one_input(*found, cat("the input `", node_of(t)->name, "`")));
     }
     return out;
   }
@@ -100,7 +136,7 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
       const Nested* found = nullptr;
       for (const auto& [key, value] : inputs_.entries())
         if (value.is_tensor() && value.tensor().id() == t.id()) found = given.find(key);
-      if (found) out.push_back(found->tensor("an input"));
+      if (found) out.push_back(one_input(*found, "an input"));
     }
     if (out.size() == wanted.size()) return out;
     auto key = [](const Nested::Entry& e) { return e.first; };
@@ -113,6 +149,11 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
            {manual_fix("give the dict these keys")});
   }
   std::vector<Tensor> out = given.leaves();
+  if (out.size() < wanted.size()) {
+    std::vector<Tensor> all;
+    with_gaps(given, all);
+    if (all.size() == wanted.size()) return all;
+  }
   if (out.size() != wanted.size()) {
     fail(Code::E1104,
          cat(described(), " is called with ", out.size(), out.size() == 1 ? " tensor" : " tensors",
@@ -149,6 +190,22 @@ Tensor as_declared(const Tensor& given, const Tensor& input, const Policy& polic
 
 }  // namespace
 
+namespace {
+
+// An op needs all of its operands, whatever a layer makes of None.
+void refuse_gaps(const Layer& model, const std::string& op, const std::vector<size_t>& places,
+                 const Tensors& in, const std::vector<Tensor>& inputs) {
+  for (size_t i = 0; i < places.size(); ++i)
+    if (places[i] < inputs.size() && !in[i].defined())
+      fail(Code::E1104,
+           cat(model.described(), " is given None for its input `",
+               node_of(inputs[places[i]])->name, "`, which ", op, " needs"),
+           "an op computes with values; only a layer can do without an input",
+           {manual_fix("give the input to a layer whose `call` looks whether it is None")});
+}
+
+}  // namespace
+
 Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
   if (!has_graph())
     fail(Code::E1105, cat(described(), " has neither inputs and outputs nor a `call`"),
@@ -157,6 +214,7 @@ Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
   std::vector<Tensor> from = matched(given);
   std::vector<Tensor> symbols = inputs_.leaves();
   for (size_t i = 0; i < from.size(); ++i) {
+    if (!from[i].defined()) continue;
     at[i] = as_declared(from[i], symbols[i], policy());
     if (!at[i].shape().compatible(symbols[i].shape()))
       refuse_input(*this, node_of(symbols[i])->name, symbols[i].shape(), from[i].shape(),
@@ -165,7 +223,8 @@ Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
   for (const auto& [where, value] : constants_) at[where] = value;
   StepScope* step = StepScope::current();
   if (step)
-    for (size_t i = 0; i < from.size(); ++i) step->keep(edge_of(symbols[i]), at[i]);
+    for (size_t i = 0; i < from.size(); ++i)
+      if (at[i].defined()) step->keep(edge_of(symbols[i]), at[i]);
   Tensors in, out;
   for (const Step& s : steps_) {
     in.clear();
@@ -181,6 +240,7 @@ Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
     } else {
       out.clear();
       AtSite written(s.node->where);  // messages show the line of the op, not that of the call
+      refuse_gaps(*this, s.node->op->name, s.in, in, symbols);
       apply(*s.node->op, {in.data(), in.size()}, s.node->attrs, out);
       for (size_t i = 0; i < out.size(); ++i) at[s.out + i] = std::move(out[i]);
     }

@@ -46,6 +46,8 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   /// The tensors of a call, in the order of the model's inputs: by the same form, or a dict by the
   /// inputs' names.
   std::vector<Tensor> matched(const Nested& inputs) const;
+  /// The same, with empty tensors where it has None, whether or not the Input may be left out.
+  std::vector<Tensor> matched_or_none(const Nested& inputs) const;
   /// What an edge stands for in this model: itself, unless it is one of a model inside that was
   /// taken apart because something in it is an output.
   Edge meant(Edge e) const;

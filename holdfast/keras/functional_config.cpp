@@ -344,7 +344,7 @@ Config input_config(const Tensor& symbol) {
                     {"sparse", false},
                     {"ragged", false},
                     {"name", name},
-                    {"optional", false}},
+                    {"optional", is_optional_input(*node_of(symbol))}},
                    {}};
   out.more.set("name", name);
   out.more.set("inbound_nodes", Config::List{});
@@ -354,7 +354,9 @@ Config input_config(const Tensor& symbol) {
 Tensor input_from(const ConfigDict& config) {
   ConfigReader read(config, "InputLayer");
   InputOptions o;
-  for (const char* flag : {"sparse", "ragged", "optional"})
+  if (auto* v = read.take("optional"); v && !v->is_null())
+    o.optional = v->as_bool(read.argument("optional"));
+  for (const char* flag : {"sparse", "ragged"})
     if (auto* v = read.take(flag); v && !v->is_null() && v->as_bool(read.argument(flag)))
       fail(Code::E1105, cat(read.argument(flag), " is true: an Input is a dense tensor"));
   for (const char* key : {"batch_shape", "batch_input_shape"})

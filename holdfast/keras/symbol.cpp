@@ -93,6 +93,25 @@ bool any_symbol(const Nested& n) {
 }
 
 // A call that C++ made.
+// None where a tensor is empty: what a call of a model left out.
+Nested without_gaps(const Nested& n) {
+  if (n.is_none() || n.is_tensor()) return n.is_none() ? n : Nested(n.tensor());
+  std::vector<Nested::Entry> entries = n.entries();
+  for (Nested::Entry& e : entries) e.second = without_gaps(e.second);
+  if (n.is_dict()) return Nested::dict(std::move(entries));
+  std::vector<Nested> items;
+  for (Nested::Entry& e : entries) items.push_back(std::move(e.second));
+  return n.kind() == Nested::Kind::kTuple ? Nested::tuple(std::move(items))
+                                          : Nested::list(std::move(items));
+}
+
+Nested filled(const Nested& form, std::span<const Tensor> tensors) {
+  Nested out = form.with_leaves(tensors);
+  bool gaps =
+      std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return !t.defined(); });
+  return gaps ? without_gaps(out) : out;
+}
+
 class PlainCall final : public LayerCall {
  public:
   PlainCall(Layer& of, const Nested& inputs, const CallOptions& o)
@@ -112,7 +131,7 @@ class PlainCall final : public LayerCall {
                    std::optional<bool> around) const override {
     auto take = [&](const Nested& form) {
       size_t n = form.leaves().size();
-      Nested out = form.with_leaves(given.subspan(0, n));
+      Nested out = filled(form, given.subspan(0, n));
       given = given.subspan(n);
       return out;
     };
@@ -325,6 +344,17 @@ void set_masks(const Nested& tensors, const Nested& masks) {
 Tensor mask_of(const Tensor& t) { return t.mask(); }
 void set_mask(const Tensor& t, const Tensor& mask) { t.set_mask(mask); }
 
+namespace {
+// Marks the Input that has it.
+struct OptionalInput final : RefCounted {
+  std::string text() const override { return "optional"; }
+};
+}  // namespace
+
+bool is_optional_input(const Node& node) {
+  return is_input(node) && dynamic_cast<const OptionalInput*>(node.state.get());
+}
+
 Tensor make_input(const InputOptions& o) {
   Shape whole;
   if (o.batch_shape) {
@@ -338,6 +368,7 @@ Tensor make_input(const InputOptions& o) {
   }
   Ref<Node> node = placeholder_for({o.dtype, whole}, here());
   node->name = o.name.empty() ? unique_layer_name("input_layer") : o.name;
+  if (o.optional) node->state = make_ref<OptionalInput>();
   return symbol_for({std::move(node), 0}, model_scope());
 }
 

@@ -82,6 +82,7 @@ struct InputOptions {
   DType dtype = float32;
   std::string name = {};
   std::optional<Shape> batch_shape = {};  // with the batch
+  bool optional = false;                  // a call may give None for it
 };
 /// A value that a model is given.
 [[gnu::always_inline]] inline Tensor Input(
@@ -94,5 +95,7 @@ inline Tensor Input(const InputOptions& options, const std::source_location& at)
 }
 /// Whether the node is an Input.
 HOLDFAST_API bool is_input(const Node& node);
+/// Whether it is one that a call may leave out.
+HOLDFAST_API bool is_optional_input(const Node& node);
 
 }  // namespace holdfast::keras

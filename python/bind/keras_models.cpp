@@ -80,10 +80,11 @@ void bind_keras_models(nb::module_& m) {
   m.def(
       "keras_input",
       [](nb::handle shape, nb::handle batch_shape, nb::handle batch_size, nb::handle dtype,
-         const std::string& name) {
+         const std::string& name, bool optional) {
         return run([&] {
           mark();
           keras::InputOptions o;
+          o.optional = optional;
           if (!shape.is_none()) o.shape = shape_of(shape.ptr(), "`shape`");
           if (!batch_shape.is_none()) o.batch_shape = shape_of(batch_shape.ptr(), "`batch_shape`");
           if (!batch_size.is_none()) o.batch_size = nb::cast<int64_t>(batch_size);
@@ -92,7 +93,8 @@ void bind_keras_models(nb::module_& m) {
           return keras::make_input(o);
         });
       },
-      "shape"_a.none(), "batch_shape"_a.none(), "batch_size"_a.none(), "dtype"_a.none(), "name"_a);
+      "shape"_a.none(), "batch_shape"_a.none(), "batch_size"_a.none(), "dtype"_a.none(), "name"_a,
+      "optional"_a = false);
   m.def("model_graph", [](nb::handle self, nb::handle inputs, nb::handle outputs) {
     run([&] {
       mark();

@@ -35,7 +35,8 @@ def is_arrays(value: Any) -> bool:
     if is_array(value):
         return True
     if isinstance(value, dict):
-        return all(is_arrays(v) for v in value.values())
+        given = [v for v in value.values() if v is not None]  # an Input may be left out
+        return (bool(given) or not value) and all(is_arrays(v) for v in given)
     if isinstance(value, (list, tuple)):
         return len(value) > 0 and all(
             is_arrays(v) or v is None or isinstance(v, (int, float)) for v in value

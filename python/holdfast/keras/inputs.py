@@ -22,8 +22,11 @@ def Input(
     tensor: Any = None,
     optional: bool = False,
 ) -> Any:
-    """A symbol for a value that a model is given; `shape` is that of one example."""
-    for option, value in (("sparse", sparse), ("ragged", ragged), ("optional", optional)):
+    """A symbol for a value that a model is given; `shape` is that of one example.
+
+    For one that is `optional`, calls may give None; the layers that take it get None then.
+    """
+    for option, value in (("sparse", sparse), ("ragged", ragged)):
         if value:
             unsupported(f"`Input` with `{option}` is not supported", "an Input is a dense tensor")
     if tensor is not None:
@@ -47,4 +50,5 @@ def Input(
         batch_size,
         wanted,
         name or "",
+        bool(optional),
     )
