@@ -220,6 +220,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
     }
+    if (done == 0 && epoch > first) break;  // a generator that is used up; the history shows it
     if (done == 0)
       fail(Code::E1104, cat(model.described(), ": epoch ", epoch + 1, " had no batch"),
            "the data ended before the first one");
@@ -262,6 +263,7 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
         &own.emplace(shown(o.callbacks, o.verbose), &model, TrainingPlan{1, 0, steps, o.verbose});
   }
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTest);
+  model.stop_evaluating = false;
   model.reset_metrics();
   around->tell(Moment::kTestBegin);
   batches.begin();
@@ -275,6 +277,7 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
             [&](Nested made) { results = std::move(made); });
     Logs now = reads ? logs_of(results) : Logs();
     around->tell(Moment::kTestBatchEnd, done - 1, now);
+    if (model.stop_evaluating) break;
   }
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to evaluate"),
@@ -299,6 +302,7 @@ Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o
   int64_t steps = o.steps ? *o.steps : batches.batches();
   Callbacks callbacks(shown(o.callbacks, o.verbose), &model, {1, 0, steps, o.verbose});
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kPredict);
+  model.stop_predicting = false;
   callbacks.tell(Moment::kPredictBegin);
   batches.begin();
   std::vector<std::vector<Tensor>> parts;
@@ -316,6 +320,7 @@ Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o
     Logs now;
     now.outputs = &form;
     callbacks.tell(Moment::kPredictBatchEnd, done - 1, now);
+    if (model.stop_predicting) break;
   }
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to predict"),

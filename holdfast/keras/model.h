@@ -64,7 +64,8 @@ class HOLDFAST_API ModelLayer : public Layer {
   virtual Logs metric_logs();
   virtual void reset_metrics();
 
-  bool stop_training = false;
+  /// Set by callbacks: the loop ends after the batch that is under way.
+  bool stop_training = false, stop_evaluating = false, stop_predicting = false;
   /// Where `fit` goes on, if a callback says so when training begins: another run's epoch.
   std::optional<int64_t> resumes_at = {};
 

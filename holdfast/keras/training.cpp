@@ -260,9 +260,13 @@ void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Neste
   }
 }
 
-void Compiled::track(const Tensor& loss, const Tensor& examples) {
+Metric& Compiled::loss_tracker() {
   if (!tracker_) tracker_ = make_mean("loss");
-  tracker_->update_state(loss, {}, examples);
+  return *tracker_;
+}
+
+void Compiled::track(const Tensor& loss, const Tensor& examples) {
+  loss_tracker().update_state(loss, {}, examples);
 }
 
 std::vector<Ref<Metric>> Compiled::metrics() const {
@@ -427,11 +431,38 @@ Tensor training_loss(ModelLayer& model, const Nested& data) {
   return model.compute_loss(p.x, p.y, y_pred, p.weight);
 }
 
+namespace {
+
+// What the metrics say that `compile` made, and those that the program put on the model or a layer
+// and brings up to date itself, in a `compute_loss` say.
+Nested all_results(const ModelLayer& model, Compiled& c) {
+  Nested made = c.results();
+  std::vector<Nested::Entry> all = made.entries();
+  std::vector<Ref<Metric>> told = c.metrics();
+  auto add = [&](const std::string& name, const Nested& value) {
+    bool there = std::any_of(all.begin(), all.end(),
+                             [&](const Nested::Entry& e) { return e.first == name; });
+    if (!there) all.emplace_back(name, value);
+  };
+  for (const Ref<ModuleObject>& m : model.submodules()) {
+    auto* metric = dynamic_cast<Metric*>(m.get());
+    if (!metric || std::find(told.begin(), told.end(), Ref<Metric>(metric)) != told.end()) continue;
+    Nested value = metric->result();
+    if (value.is_dict())
+      for (const Nested::Entry& e : value.entries()) add(e.first, e.second);
+    else
+      add(metric->name(), value);
+  }
+  return Nested::dict(std::move(all));
+}
+
+}  // namespace
+
 Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested& y_pred,
                                    const Nested& sample_weight) {
   Compiled& c = compiled("its metrics");
   c.update_metrics(y, y_pred, sample_weight, ModelOutputs(*this, y_pred));
-  return c.results();
+  return all_results(*this, c);
 }
 
 Nested ModelLayer::train_step(const Nested& data) {
@@ -505,7 +536,7 @@ Ref<StepFunction> ModelLayer::make_step(StepKind kind) {
 
 Logs ModelLayer::metric_logs() {
   Logs out;
-  Nested results = compiled("its metrics").results();
+  Nested results = all_results(*this, compiled("its metrics"));
   for (const auto& [name, value] : results.entries())
     if (value.is_tensor()) out.set(name, value.tensor().to_double());
   return out;

@@ -88,6 +88,8 @@ class HOLDFAST_API Compiled final : public Object {
   Nested results();
   void reset();
   std::vector<Ref<Metric>> metrics() const;
+  /// The mean of the loss, made on first sight.
+  Metric& loss_tracker();
   /// What sees the first loss that is not finite.
   LossWatch& watch() const { return *watch_; }
   void visit(Visitor&) const override;

@@ -287,15 +287,25 @@ PyMethodDef model_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+// A flag of a model that callbacks set.
+template <bool ModelLayer::* flag>
+constexpr PyGetSetDef flag_property(const char* name, const char* doc) {
+  return {
+      name,
+      [](PyObject* o, void*) { return method([&] { return PyBool_FromLong(model_of(o).*flag); }); },
+      [](PyObject* o, PyObject* v, void*) {
+        return setter([&] { model_of(o).*flag = v && PyObject_IsTrue(v) == 1; });
+      },
+      doc, nullptr};
+}
+
 PyGetSetDef model_properties[] = {
-    {"stop_training",
-     [](PyObject* o, void*) {
-       return method([&] { return PyBool_FromLong(model_of(o).stop_training); });
-     },
-     [](PyObject* o, PyObject* v, void*) {
-       return setter([&] { model_of(o).stop_training = v && PyObject_IsTrue(v) == 1; });
-     },
-     "Whether training ends after this batch.", nullptr},
+    flag_property<&ModelLayer::stop_training>("stop_training",
+                                              "Whether training ends after this batch."),
+    flag_property<&ModelLayer::stop_evaluating>("stop_evaluating",
+                                                "Whether evaluation ends after this batch."),
+    flag_property<&ModelLayer::stop_predicting>("stop_predicting",
+                                                "Whether prediction ends after this batch."),
     {"compiled",
      [](PyObject* o, void*) {
        return method([&] { return PyBool_FromLong(model_of(o).is_compiled()); });
@@ -442,9 +452,11 @@ void bind_keras_fit(nb::module_& m) {
     return run([&] {
       nb::list out;
       ModelLayer& model = model_of(self.ptr());
-      if (model.is_compiled())
+      if (model.is_compiled()) {
+        model.compiled().loss_tracker();  // there from the start; others come with the first batch
         for (const Ref<keras::Metric>& metric : model.compiled().metrics())
           out.append(py::given(python_of(*metric)));
+      }
       return out;
     });
   });

@@ -434,3 +434,33 @@ def test_progress_goes_to_the_log_where_that_is_wanted(capsys, caplog):
     assert caplog.records[0].message == "Epoch 1/2"
     line().fit(x, y, batch_size=8)
     assert "loss" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("steps_per_execution", [1, 2])
+def test_a_callback_ends_evaluation_and_prediction(steps_per_execution):
+    class Stopper(callbacks.Callback):
+        seen = 0
+
+        def on_test_batch_end(self, batch, logs=None):
+            self.seen += 1
+            self.model.stop_evaluating = batch >= 3
+
+        def on_predict_batch_end(self, batch, logs=None):
+            self.seen += 1
+            self.model.stop_predicting = batch >= 3
+
+    def endless(labels):
+        while True:
+            yield (
+                (np.ones((2, 3), "f"), np.ones((2, 1), "f")) if labels else (np.ones((2, 3), "f"),)
+            )
+
+    model = line(steps_per_execution=steps_per_execution)
+    for run in (model.evaluate, model.predict):
+        stopper = Stopper()
+        out = run(endless(run == model.evaluate), verbose=0, callbacks=[stopper])
+        assert stopper.seen == 4 // steps_per_execution
+    assert out.shape == (8, 1)
+    # The next run begins anew.
+    x, y = data()
+    assert model.predict(x, verbose=0).shape == (24, 1) and model.evaluate(x, y, verbose=0) > 0

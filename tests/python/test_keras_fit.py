@@ -311,3 +311,51 @@ def test_classes_weigh_in_batches_of_datasets_too():
         )
         losses.append(history.history["loss"])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_a_generator_that_is_used_up_ends_training_with_a_warning():
+    def once():
+        for _ in range(3):
+            yield np.ones((4, 4), "f"), np.zeros(4, "i")
+
+    with pytest.warns(UserWarning, match="ended after epoch 1 of 3"):
+        history = classifier().fit(once(), epochs=3, verbose=0)
+    assert history.epoch == [0] and len(history.history["loss"]) == 1
+    with pytest.raises((TypeError, ValueError), match="no batch"):
+        classifier().fit(iter(()), epochs=3, verbose=0)
+
+
+def test_the_mean_of_the_loss_is_among_the_metrics_from_the_start():
+    model = classifier()
+    assert model.metrics[0].name == "loss" and model.metrics_names == ["loss", "accuracy"]
+    x, y = classes()
+    model.fit(x, y, verbose=0)
+    assert [m.name for m in model.metrics] == model.metrics_names == ["loss", "accuracy"]
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_metrics_that_a_model_holds_are_in_its_logs(eagerly):
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(2)
+            self.twice = keras.metrics.Mean(name="twice")
+
+        def call(self, x):
+            return self.dense(x)
+
+        def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+            loss = super().compute_loss(x, y, y_pred, sample_weight)
+            self.twice.update_state(2.0 * loss)
+            return loss
+
+    x, y = np.ones((8, 3), "f"), np.ones((8, 2), "f")
+    model = Own()
+    model.compile("sgd", "mse", run_eagerly=eagerly)
+    for logs in (
+        model.evaluate(x, y, verbose=0, return_dict=True),
+        {k: v[0] for k, v in model.fit(x, y, verbose=0).history.items()},
+        model.train_on_batch(x, y, return_dict=True),
+    ):
+        assert sorted(logs) == ["loss", "twice"]
+        assert logs["twice"] == pytest.approx(2 * logs["loss"], rel=1e-6)

@@ -257,9 +257,11 @@ class Trainer:
     @property
     def metrics_names(self) -> list[str]:
         """The names of the metrics, the loss first."""
+        made = _holdfast.model_metrics(self)
         names = [metric.name for metric in self.metrics]
-        if _holdfast.model_metrics(self) or not self.compiled:  # type: ignore[attr-defined]
+        if len(made) > 1 or not self.compiled:  # type: ignore[attr-defined]
             return names
+        names = names[len(made) :]
         outputs = list(getattr(self, "output_names", ())) or [""]
         return [*_holdfast.metric_names_to_come(self, outputs), *names]
 
@@ -348,6 +350,14 @@ class Trainer:
         }
         with self._in_scope():
             _holdfast.model_fit(self, train, test, options)
+        done = history.epoch[-1] + 1 if history.epoch else epochs
+        if done < epochs and not self.stop_training:  # type: ignore[attr-defined]
+            warnings.warn(
+                f"`fit` ended after epoch {done} of {epochs}: the data has no further batch; "
+                "a generator is used up once, a function that makes one, or `steps_per_epoch`, "
+                "lasts for all epochs",
+                stacklevel=2,
+            )
         if not self.trainable_variables:  # type: ignore[attr-defined]
             warnings.warn(
                 f"model `{self.name}` has no trainable weights: "  # type: ignore[attr-defined]
