@@ -281,11 +281,19 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
     need_class(o);
     return registry::make_object(o);
   }
-  const Config said = function_name(config).value_or(config);
+  const std::optional<Config> function = function_name(config);
+  const Config said = function.value_or(config);
   const std::string& name = said.as_text(what);
   if (Ref<Object> f = named_function(folder, name)) return f;
   if (const ClassDef* def = class_in(folder, name)) return make_declared(*def, {});
   if (registry::has_class(name)) return registry::make_object({name, {}, name});
+  if (function)
+    fail(Code::E1303, cat(what, ": the function `", name, "` is not known"),
+         "a config names the functions of a program, and holds no code: only what was registered "
+         "or passed can be used",
+         {manual_fix(cat("pass the function `", name, "` by its name in `custom_objects`")),
+          manual_fix("or register it where it is defined: "
+                     "`@tf.keras.utils.register_keras_serializable()`")});
   unknown_identifier(what, name, names_in(folder));
 }
 

@@ -85,7 +85,9 @@ ModelOutputs::ModelOutputs(const ModelLayer& model, const Nested& y_pred) : deep
 
 bool ModelOutputs::meant(size_t i, const std::string& path) const {
   return (!names[i].empty() && path == names[i]) || lies_in(paths[i], path) ||
-         lies_in(path, paths[i]);
+         lies_in(path, paths[i]) ||
+         // "1/0" in a list for several outputs: the first of what output 1 has.
+         (!deep && size() > 1 && lies_in(path, std::to_string(i)));
 }
 
 size_t ModelOutputs::count_in(const std::string& path) const {

@@ -82,11 +82,18 @@ void SequentialLayer::add(const AnyLayer& layer) {
            "layers would call each other without end");
   if (held.get() == this) fail(Code::E1103, cat(described(), " can't hold itself"));
   layers_.change([&](std::vector<Ref<Layer>>& all) {
-    for (const Ref<Layer>& there : all)
+    held->name_it();
+    for (const Ref<Layer>& there : all) {
       if (there == held)
         fail(Code::E1104, cat(described(), " holds ", held->described(), " already"),
              "each layer of a Sequential is there once",
              {manual_fix("make another layer, or call this one yourself")});
+      if (there->name() == held->name())
+        fail(Code::E1103, cat(described(), " has a layer of the name `", held->name(), "` already"),
+             cat(there->described(), " was added before ", held->described(),
+                 ", and files and `get_layer` find layers by their names"),
+             {manual_fix("give one of them another `name`")});
+    }
     all.push_back(held);
   });
   if (inputs_.is_none()) return begin_as_first();
@@ -122,6 +129,16 @@ void SequentialLayer::set_input(const Tensor& symbol) {
   begins_with(inputs_, *this, true);
 }
 
+namespace {
+
+[[noreturn]] void refuse_empty(const Layer& model) {
+  fail(Code::E1104, cat(model.described(), " has no layers"),
+       "a Sequential computes what its layers compute",
+       {manual_fix("add one first: `model.add(layer)`")});
+}
+
+}  // namespace
+
 Ref<Layer> SequentialLayer::pop() {
   Ref<Layer> last;
   layers_.change([&](std::vector<Ref<Layer>>& all) {
@@ -137,6 +154,7 @@ Ref<Layer> SequentialLayer::pop() {
 }
 
 void SequentialLayer::build(const Shape& inputs) {
+  if (inputs_.is_none() && layers().empty()) refuse_empty(*this);
   if (inputs_.is_none() && inputs.has_rank())
     begin(make_input({.dtype = compute_dtype(), .batch_shape = inputs}));
 }
@@ -171,6 +189,7 @@ void keep(StepScope& step, const Ref<Node>& node, const Nested& values) {
 Nested SequentialLayer::call_all(const Nested& inputs, const CallOptions& o) {
   Nested x = inputs;
   const std::vector<Ref<Layer>> all = layers();
+  if (all.empty() && inputs_.is_none()) refuse_empty(*this);
   StepScope* step = inputs_.is_none() ? nullptr : StepScope::current();
   std::vector<Ref<Node>> symbols = step ? chain(outputs_) : std::vector<Ref<Node>>();
   if (symbols.size() != all.size()) step = nullptr;

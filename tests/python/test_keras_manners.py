@@ -238,3 +238,52 @@ def test_the_weight_of_an_example_is_that_of_its_steps():
     x = np.where(mask.numpy()[..., None], p, 0.0)
     logs = model.evaluate(x, y, sample_weight=np.array([1.0, 3.0]), verbose=0, return_dict=True)
     np.testing.assert_allclose(logs["loss"], (1 + 12) / 2, rtol=1e-6)
+
+
+def test_a_sequential_has_one_layer_of_a_name():
+    model = keras.Sequential([keras.layers.Dense(2, name="same")])
+    with pytest.raises(ValueError, match="`same` already"):
+        model.add(keras.layers.Dense(2, name="same"))
+    assert len(model.layers) == 1
+
+
+def test_a_sequential_without_layers_computes_nothing():
+    with pytest.raises((TypeError, ValueError), match="has no layers"):
+        keras.Sequential()(np.ones((2, 3), "f"))
+
+
+@pytest.mark.parametrize("form", [lambda w: w, lambda w: [w]])
+def test_an_embedding_begins_with_the_rows_that_it_is_given(form):
+    rows = np.arange(6, dtype="f").reshape(3, 2)
+    layer = keras.layers.Embedding(3, 2, weights=form(rows))
+    np.testing.assert_array_equal(layer(np.array([2, 0])), rows[[2, 0]])
+    assert len(layer.trainable_weights) == 1
+    assert "weights" not in layer.get_config()
+    with pytest.raises((TypeError, ValueError), match=r"\[3,2\]|\(3, 2\)"):
+        keras.layers.Embedding(3, 2, weights=np.ones((4, 2)))
+
+
+def test_a_function_that_nobody_made_known_is_named_with_what_to_do(tmp_path):
+    def half(x):
+        return x * 0.5
+
+    path = tmp_path / "m.keras"
+    keras.Sequential([keras.Input((3,)), layers.Dense(2, activation=half)]).save(path)
+    with pytest.raises(TypeError, match="the function `half` is not known") as refused:
+        keras.models.load_model(path)
+    assert refused.value.code == "E1303" and "custom_objects" in str(refused.value)
+    again = keras.models.load_model(path, custom_objects={"half": half})
+    assert again.layers[0].activation is half
+
+
+@pytest.mark.parametrize(
+    ("loss", "width", "said"),
+    [
+        ("binary_crossentropy", 3, "a last layer of one unit"),
+        ("categorical_crossentropy", 1, "BinaryCrossentropy"),
+    ],
+)
+def test_labels_of_another_cross_entropy_say_what_to_use(loss, width, said):
+    with pytest.raises(tf.errors.InvalidArgumentError) as refused:
+        keras.losses.get(loss)(np.array([0.0, 1.0, 1.0, 0.0]), np.full((4, width), 0.5))
+    assert said in str(refused.value)

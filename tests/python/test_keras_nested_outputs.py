@@ -159,3 +159,26 @@ def test_what_compile_was_told_is_written_in_its_form_and_read_again(tmp_path):
     again = tf.keras.models.load_model(tmp_path / "m.keras")
     told = again.evaluate(X, {"p": A, "q": [B, C]}, verbose=0, return_dict=True)
     assert {name: round(float(value), 4) for name, value in told.items()} == numbers
+
+
+keras = tf.keras
+
+
+def test_a_list_of_losses_for_one_of_several_outputs_adds_up():
+    inputs = keras.Input((3,))
+    x, y = np.ones((4, 3), "f"), np.ones((4, 2), "f")
+
+    def loss_of(losses):
+        keras.utils.set_random_seed(2)
+        heads = [keras.layers.Dense(2, name=n)(inputs) for n in ("a", "b")]
+        model = keras.Model(inputs, heads)
+        model.compile("sgd", losses)
+        return model.evaluate(x, [y, 2 * y], verbose=0, return_dict=True)
+
+    plain, listed = loss_of(["mse", "mae"]), loss_of(["mse", ["mae"]])
+    assert listed == pytest.approx(plain)
+    both = loss_of(["mse", ["mae", "mse"]])
+    alone = loss_of(["mse", "mse"])
+    a_loss = plain["a_loss"]
+    wanted = a_loss + (plain["loss"] - a_loss) + (alone["loss"] - a_loss)
+    assert both["loss"] == pytest.approx(wanted)

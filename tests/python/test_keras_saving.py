@@ -342,7 +342,7 @@ def test_options_that_are_none_are_taken_where_keras_has_them():
     for make in (
         lambda: layers.Dense(2, lora_rank=4),
         lambda: layers.EinsumDense("ab,bc->ac", 2, gptq_unpacked_column_size=4),
-        lambda: layers.Embedding(3, 2, weights=[np.ones((3, 2))]),
+        lambda: layers.Embedding(3, 2, lora_rank=4),
     ):
         with pytest.raises(NotImplementedError, match="is not supported"):
             make()

@@ -38,8 +38,21 @@ void need_shape(const char* loss, const Tensor& y_true, const Tensor& y_pred) {
   bool same = t.rank() == p.rank();
   for (int i = 0; same && i < p.rank(); ++i) same = may_be(t[i], p[i]);
   if (same) return;
+  // One label for each example beside several predictions, or the other way round.
+  bool one_label = t.rank() == p.rank() - 1 || (t.rank() > 0 && t[-1] == 1);
+  std::vector<Fix> fixes;
+  if (one_label && p.rank() > 0 && p[-1] > 1) {
+    fixes.push_back(
+        manual_fix("of two classes: let the model give one number, by a last layer of "
+                   "one unit: `Dense(1, activation=\"sigmoid\")`"));
+    fixes.push_back(
+        manual_fix("of classes that exclude each other: use "
+                   "SparseCategoricalCrossentropy, with a softmax at the end"));
+  } else if (one_label && p.rank() > 0 && p[-1] == 1) {
+    fixes.push_back(manual_fix("one number for each example is BinaryCrossentropy's: use that"));
+  }
   fail(Code::E1102, cat(loss, ": `y_true` has the shape ", t.text(), ", `y_pred` ", p.text()),
-       "labels and predictions of this loss have one shape");
+       "labels and predictions of this loss have one shape", std::move(fixes));
 }
 
 Fix use_twin(const char* loss, const char* twin) {

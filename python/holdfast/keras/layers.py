@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import declared, features
+from . import declared, embedding, features
 from .configs import deserialize_keras_object, serializer
 from .input_layer import InputLayer
 from .input_spec import InputSpec
@@ -29,6 +29,7 @@ __all__ = [  # noqa: PLE0604
 ]
 
 features.complete(globals()["Normalization"])
+embedding.complete(globals()["Embedding"])
 serialize = serializer("layer")
 
 
