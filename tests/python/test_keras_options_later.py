@@ -64,3 +64,16 @@ def test_a_loss_reduces_as_it_was_told_last():
     with pytest.raises((TypeError, ValueError), match="reduction"):
         loss.reduction = "median"
     assert loss.reduction == "sum" and float(loss(y, p)) == 16
+
+
+def test_the_scale_of_losses_is_shown_as_it_changes():
+    optimizer = keras.optimizers.LossScaleOptimizer(
+        keras.optimizers.SGD(0.1), initial_scale=8.0, dynamic_growth_steps=2
+    )
+    assert optimizer.dynamic_scale is None
+    v, scales = keras.Variable([1.0, 2.0]), []
+    for gradient in ([8.0, 8.0], [8.0, 8.0], [float("inf"), 0.0], [8.0, 8.0]):
+        optimizer.apply_gradients([(tf.constant(gradient), v)])
+        scales.append((float(optimizer.dynamic_scale), int(optimizer.step_counter)))
+    assert scales == [(8.0, 1), (16.0, 0), (8.0, 0), (8.0, 1)]
+    np.testing.assert_allclose(v, [0.7, 1.7], rtol=1e-6)

@@ -184,6 +184,16 @@ _CLASSES = declared.export("optimizers", _Methods, globals(), _TAKEN)
 Optimizer: Any = declared.class_of("optimizers.Optimizer")
 
 
+def _kept(name: str, doc: str) -> property:
+    """A variable that an optimizer keeps, by its name; None before it is built."""
+    return property(lambda self: next((v for v in self.variables if v.name == name), None), doc=doc)
+
+
+_scaling: Any = declared.class_of("optimizers.LossScaleOptimizer")
+_scaling.dynamic_scale = _kept("dynamic_scale", "What losses are multiplied with now.")
+_scaling.step_counter = _kept("step_counter", "Steps since the scale changed last.")
+
+
 def get(identifier: Any) -> Any:
     """The optimizer of a name or of a config, or itself."""
     if isinstance(identifier, type):
