@@ -9,6 +9,9 @@ if(HOLDFAST_TESTS)
   # What is tested is the library: the tests themselves need not be fast.
   target_compile_options(holdfast_tests PRIVATE -O0 -fno-math-errno -fno-trapping-math)
   target_precompile_headers(holdfast_tests PRIVATE <gtest/gtest.h> <holdfast/op/op.h>)
+  if(HOLDFAST_WIDE_PCH)
+    target_precompile_headers(holdfast_tests PRIVATE <holdfast/holdfast.h>)
+  endif()
   target_compile_definitions(holdfast_tests PRIVATE HOLDFAST_TEST_DIR="${PROJECT_SOURCE_DIR}/tests")
   add_test(NAME cpp COMMAND holdfast_tests)
   # A plugin that tests put in the place of CUDA's: a device whose memory faults, and a look at memory.
@@ -20,12 +23,20 @@ if(HOLDFAST_TESTS)
 endif()
 if(HOLDFAST_EXAMPLES)
   file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/cpp/*.cpp)
+  set(first_example)
   foreach(source ${example_sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(example_${name} ${source})
     target_link_libraries(example_${name} PRIVATE holdfast)
-    # They are written as programs write: a parameter of a small function may be called x again.
-    target_compile_options(example_${name} PRIVATE -Wno-shadow)
+    # They are written as programs write: a parameter of a small function may be called x again. What they do is the library's
+    # work, so they need not be fast themselves.
+    target_compile_options(example_${name} PRIVATE -O0 -Wno-shadow)
+    if(first_example)  # all of them include the same header, and have it compiled once
+      target_precompile_headers(example_${name} REUSE_FROM ${first_example})
+    else()
+      set(first_example example_${name})
+      target_precompile_headers(example_${name} PRIVATE <holdfast/holdfast.h>)
+    endif()
   endforeach()
 endif()
 if(HOLDFAST_BENCH)
