@@ -13,7 +13,7 @@ namespace holdfast::data {
 /// The files that a dataset reads: their names, or a dataset of names.
 class HOLDFAST_API FileNames {
  public:
-  FileNames(const char* one) : FileNames(std::string(one)) {}
+  FileNames(const char* one) : FileNames(std::string(holdfast::detail::text_of(one))) {}
   FileNames(const std::string& one) : FileNames(std::vector<std::string>{one}) {}
   FileNames(std::vector<std::string> several) : paths_(std::move(several)) {}
   FileNames(std::initializer_list<std::string> several)

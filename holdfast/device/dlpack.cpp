@@ -1,7 +1,9 @@
 #include "holdfast/device/dlpack.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"
@@ -100,6 +102,25 @@ bool is_dense(const Array& a, const Shape& shape) {
   return true;
 }
 
+// Refuses strides and offsets that lead further than memory goes: their sums would wrap around.
+// What lies within is the word of the library that made the array.
+void check_extent(const Array& a, const Shape& shape, int64_t item) {
+  std::optional<int64_t> back = 0, ahead = 0;
+  if (a.byte_offset > static_cast<uint64_t>(INT64_MAX))
+    ahead.reset();
+  else
+    ahead = static_cast<int64_t>(a.byte_offset);
+  for (int i = 0; a.strides && i < shape.rank() && back && ahead; ++i) {
+    auto elements = checked_mul(std::max<int64_t>(shape[i] - 1, 0), a.strides[i]);
+    auto bytes = elements ? checked_mul(*elements, item) : std::nullopt;
+    std::optional<int64_t>& side = bytes.value_or(0) < 0 ? back : ahead;
+    side = bytes ? checked_add(*side, *bytes) : std::nullopt;
+  }
+  if (!back || !ahead)
+    fail(Code::E1102, cat("`from_dlpack` got an array of shape ", shape.text(),
+                          " with strides and an offset that no memory has"));
+}
+
 // Row by row into `to`, which is left behind the last element.
 void copy_strided(const char* from, const Array& a, int axis, int64_t item, char*& to) {
   if (axis == a.rank) {
@@ -164,6 +185,7 @@ Tensor imported(M* m) {
     fail(Code::E1102,
          cat("`from_dlpack` got an array of shape ", shape.text(), ", which no memory holds"));
   if (*bytes && !a.data) fail(Code::E1104, "`from_dlpack` got an array without memory");
+  check_extent(a, shape, size_of(dtype));
   char* data = static_cast<char*>(a.data) + a.byte_offset;
   Tensor t;
   int64_t alignment = size_of(dtype) / (is_complex(dtype) ? 2 : 1);
