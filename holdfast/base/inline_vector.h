@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "holdfast/base/api.h"
+#include "holdfast/base/concepts.h"
 
 namespace holdfast {
 
@@ -91,7 +92,7 @@ class InlineVector {
   }
   template <class It>
   void append(It first, It last) {
-    if constexpr (std::is_trivially_copyable_v<T> && std::is_convertible_v<It, const T*>) {
+    if constexpr (std::is_trivially_copyable_v<T> && ConvertsTo<It, const T*>) {
       auto n = static_cast<size_t>(last - first);
       reserve(size_ + n);
       if (n) std::memcpy(static_cast<void*>(data_ + size_), first, n * sizeof(T));

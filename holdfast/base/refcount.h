@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "holdfast/base/api.h"
+#include "holdfast/base/concepts.h"
 
 namespace holdfast {
 
@@ -81,9 +82,11 @@ class Ref {
     if (p_) p_->retain();
   }
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
-  template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  template <class U>
+    requires ConvertsTo<U*, T*>
   Ref(const Ref<U>& o) : Ref(static_cast<T*>(o.get())) {}
-  template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  template <class U>
+    requires ConvertsTo<U*, T*>
   Ref(Ref<U>&& o) noexcept : p_(o.leak()) {}
   ~Ref() {
     if (p_) p_->release();

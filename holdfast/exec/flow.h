@@ -1,6 +1,7 @@
 // Branches and loops whose code takes and returns what it is about: tensors, pairs, structs.
 #pragma once
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/structure.h"
 
@@ -49,8 +50,7 @@ R form_of_loop(size_t n) {
 /// `Tensor y = cond(x > 0, [&] { return x; }, [&] { return -x; });` Both give the same: a tensor,
 /// or a pair, a struct, a list of them; or nothing.
 template <class T, class E>
-  requires(std::is_invocable_v<T&> && std::is_invocable_v<E&> &&
-           !std::is_convertible_v<T, BranchFn>)
+  requires(std::is_invocable_v<T&> && std::is_invocable_v<E&> && !ConvertsTo<T, BranchFn>)
 auto cond(In pred, T true_fn, E false_fn) {
   using R = std::decay_t<std::invoke_result_t<T&>>;
   static_assert(std::is_same_v<R, std::decay_t<std::invoke_result_t<E&>>>,
@@ -108,7 +108,7 @@ auto while_loop(Cond condition, Body body, const Ins& loop_vars, const LoopOptio
 }
 /// The same without braces: `while_loop(condition, body, i)`, `while_loop(condition, body, i,
 /// sum)`.
-template <class Cond, class Body, std::convertible_to<In> First, std::convertible_to<In>... More>
+template <class Cond, class Body, ConvertsTo<In> First, ConvertsTo<In>... More>
   requires(detail::TakesVariables<Cond> && detail::TakesVariables<Body>)
 auto while_loop(Cond condition, Body body, const First& first, const More&... more) {
   Where caller = here();  // the operands are made into Ins in this line, not the caller's

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/base/object.h"
 #include "holdfast/exec/attribute.h"
 #include "holdfast/exec/shared_list.h"
@@ -99,14 +100,14 @@ class HOLDFAST_API Module {
   /// A place for a tensor that calls of this module leave behind, named in its scope.
   TensorAttribute attribute(const std::string& name, Tensor initial = {}) const;
   /// Makes a module known that this one holds, and gives it back.
-  template <std::derived_from<Module> M>
+  template <DerivesFrom<Module> M>
   M module(M held) {
     hold(held);
     return held;
   }
   /// The same for a handle of one: a layer of Keras'.
-  template <std::convertible_to<Module> H>
-    requires(!std::derived_from<H, Module>)
+  template <ConvertsTo<Module> H>
+    requires(!DerivesFrom<H, Module>)
   H module(H held) {
     hold(held);
     return held;

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/exec/module.h"
 #include "holdfast/exec/nested.h"
 
@@ -29,7 +30,7 @@ namespace detail {
 template <class T>
 concept Printable =
     std::same_as<T, Tensor> || std::same_as<T, Shape> || std::same_as<T, DType> ||
-    std::same_as<T, Variable> || std::derived_from<T, Module> || std::derived_from<T, Nested>;
+    std::same_as<T, Variable> || DerivesFrom<T, Module> || DerivesFrom<T, holdfast::Nested>;
 HOLDFAST_API void put(std::ostream& out, const std::string& text);
 }  // namespace detail
 

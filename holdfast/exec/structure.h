@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "holdfast/base/boxed.h"
+#include "holdfast/base/concepts.h"
 #include "holdfast/op/in.h"
 #include "holdfast/op/variable.h"
 
@@ -324,8 +325,7 @@ struct HeldAs {
 };
 template <class T>
   requires(std::is_base_of_v<In, T> ||
-           (std::is_class_v<T> && !Fact<T> && !std::is_same_v<T, Tensor> &&
-            std::is_convertible_v<T, Tensor>))
+           (std::is_class_v<T> && !Fact<T> && !std::is_same_v<T, Tensor> && ConvertsTo<T, Tensor>))
 struct HeldAs<T> {
   using type = Tensor;
 };

@@ -37,7 +37,7 @@ auto vectorized_map(F fn, const In& elems) {
 /// The same over the rows of several tensors: `fn` takes a pair, a struct or a list as `elems` is,
 /// with one row in the place of each tensor.
 template <class F, class E>
-  requires(!std::is_convertible_v<const E&, In>)
+  requires(!ConvertsTo<const E&, In>)
 auto vectorized_map(F fn, const E& elems,
                     const std::source_location& at = std::source_location::current()) {
   static_assert(std::is_invocable_v<F&, E>,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/keras/declare.h"
 
 namespace holdfast {
@@ -177,7 +178,7 @@ class ForeignCallback final : public C, public ForeignCallbackBorn {
 };
 
 namespace detail {
-template <std::derived_from<Callback> C>
+template <DerivesFrom<Callback> C>
 struct ForeignOf<C> {
   using type = ForeignCallback<C>;
 };

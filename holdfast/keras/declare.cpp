@@ -96,6 +96,25 @@ const Option* ClassDef::find(std::string_view option) const {
   return nullptr;
 }
 
+void ClassDef::add(const Option& option) { options.push_back(option); }
+void ClassDef::add(const Weight& weight) { weights.push_back(weight); }
+void ClassDef::add(const Property& property) { properties.push_back(property); }
+void ClassDef::add(const Action& action) { actions.push_back(action); }
+void ClassDef::add_alias(std::string path_) { aliases.push_back(std::move(path_)); }
+void ClassDef::move_key(std::string key, std::string other) {
+  moved_keys.emplace_back(std::move(key), std::move(other));
+}
+
+Config Option::get(const void* options) const {
+  return access->get(place(const_cast<void*>(options)));
+}
+void Option::set(void* options, const Config& value, const std::string& what) const {
+  access->set(place(options), value, what);
+}
+Config Option::written(const void* options) const {
+  return access->written(place(const_cast<void*>(options)));
+}
+
 const std::vector<ClassDef*>& all_classes() { return classes(); }
 
 const ClassDef* find_class(std::string_view wanted) {
@@ -118,11 +137,15 @@ void set_option(Declared& object, const ClassDef& def, const std::string& name,
   option->set(object.option_place(), value, cat("`", name, "` of ", def.name));
 }
 
-void set_first_option(const ClassDef& def, void* options, const Config& value) {
-  if (def.options.empty() || def.by_position == 0)
-    fail(Code::E1104, cat(def.name, " got ", value.text(), ", expected options by their names"));
-  const Option& first = def.options.front();
-  first.set(options, value, cat("`", first.name, "` of ", def.name));
+void set_option_at(const ClassDef& def, void* options, size_t place, const Config& value) {
+  size_t many = std::min(def.by_position, def.options.size());
+  if (place >= many)
+    fail(Code::E1104, cat(def.name, " got ", value.text(), ", expected ",
+                          many == 0 ? "options by their names"
+                                    : cat("at most ", many, many == 1 ? " option" : " options",
+                                          " without a name, and the others by theirs")));
+  const Option& option = def.options[place];
+  option.set(options, value, cat("`", option.name, "` of ", def.name));
 }
 
 Ref<Object> make_declared(const ClassDef& def, const ConfigDict& config) {

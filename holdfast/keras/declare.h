@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "holdfast/base/callback.h"
+#include "holdfast/base/concepts.h"
 #include "holdfast/base/config.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/variable.h"
@@ -23,14 +24,24 @@ class Layer;
 template <class T>
 struct OptionType;
 
+/// How values of one type become configs and back: one for all options of the type.
+struct OptionAccess {
+  Config (*get)(const void* value);  // objects as themselves
+  void (*set)(void* value, const Config& config, const std::string& what);
+  Config (*written)(const void* value);  // as configs have it
+};
+
 /// One option of a class.
-struct Option {
+struct HOLDFAST_API Option {
   const char* name;
-  Config (*get)(const void* options);  // objects as themselves
-  void (*set)(void* options, const Config& value, const std::string& what);
-  Config (*written)(const void* options);  // as configs have it
-  bool required = false;
+  void* (*place)(void* options);  // where its value is
+  const OptionAccess* access;
   bool in_config = true;
+  bool required = false;
+
+  Config get(const void* options) const;
+  void set(void* options, const Config& value, const std::string& what) const;
+  Config written(const void* options) const;
 };
 
 /// A variable that objects of a class show under a name.
@@ -78,12 +89,19 @@ struct HOLDFAST_API ClassDef {
   Ref<Object> (*make_foreign)() = nullptr;
 
   const Option* find(std::string_view option) const;
+
+  // What `Declare` says of it, one by one.
+  void add(const Option& option);
+  void add(const Weight& weight);
+  void add(const Property& property);
+  void add(const Action& action);
+  void add_alias(std::string path_);
+  void move_key(std::string key, std::string other);
 };
 
 /// Base of objects whose class is declared. The object is an `Object` too.
 class HOLDFAST_API Declared {
  public:
-  virtual ~Declared() = default;
   virtual const ClassDef& definition() const = 0;
   /// Where its options are: what `Option::get` and `set` take.
   virtual void* option_place() = 0;
@@ -92,6 +110,7 @@ class HOLDFAST_API Declared {
   virtual void configured() {}
 
  protected:
+  ~Declared() = default;
   /// Refuses options that make no sense.
   virtual void check() {}
 };
@@ -105,9 +124,10 @@ HOLDFAST_API Ref<Object> make_declared(const ClassDef& def, const ConfigDict& co
 /// Sets one option, by name.
 HOLDFAST_API void set_option(Declared& object, const ClassDef& def, const std::string& name,
                              const Config& value);
-/// Sets the option that comes first in a struct of a class's options: the one that Python takes
+/// Sets an option of a struct of a class's options by its place among those that Python takes
 /// without a name.
-HOLDFAST_API void set_first_option(const ClassDef& def, void* options, const Config& value);
+HOLDFAST_API void set_option_at(const ClassDef& def, void* options, size_t place,
+                                const Config& value);
 /// What an object can be made from again. Objects inside become configs.
 HOLDFAST_API ConfigDict declared_config(const Declared& object);
 /// A config whose keys stand in the order that Keras has for the class.
@@ -134,8 +154,7 @@ concept HoldsObject = requires(const T& held) { Ref<Object>(held.ref()); };
 /// What may stand for a first option: `Dense(64)`, `Adam(1e-3)`, `Activation("relu")`,
 /// `Bidirectional(LSTM(8))`.
 template <class T>
-concept FirstOption =
-    std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string> || HoldsObject<T>;
+concept FirstOption = std::is_arithmetic_v<T> || ConvertsTo<T, std::string> || HoldsObject<T>;
 template <FirstOption T>
 Config as_config(const T& value) {
   if constexpr (std::is_same_v<T, bool>)
@@ -148,6 +167,12 @@ Config as_config(const T& value) {
     return Config(Ref<Object>(value.ref()));
   else
     return Config(std::string(value));
+}
+template <FirstOption T>
+Config as_config(std::initializer_list<T> several) {
+  Config::List out;
+  for (const T& one : several) out.push_back(as_config(one));
+  return out;
 }
 
 template <auto member>
@@ -162,25 +187,32 @@ template <class L>
 struct ForeignOf;
 }  // namespace detail
 
+namespace detail {
+template <class T>
+struct AccessOf {
+  static Config get(const void* v) { return OptionType<T>::get(*static_cast<const T*>(v)); }
+  static void set(void* v, const Config& config, const std::string& what) {
+    OptionType<T>::set(*static_cast<T*>(v), config, what);
+  }
+  static Config written(const void* v) {
+    if constexpr (requires(const T& value) { OptionType<T>::written(value); })
+      return OptionType<T>::written(*static_cast<const T*>(v));
+    else
+      return get(v);
+  }
+  static constexpr OptionAccess kAccess{get, set, written};
+};
+template <auto member>
+void* place_of(void* options) {
+  return &(static_cast<typename MemberOf<member>::Class*>(options)->*member);
+}
+}  // namespace detail
+
 /// A member of a struct of options, under a name.
 template <auto member>
 Option option_of(const char* name, bool in_config = true) {
-  using C = typename detail::MemberOf<member>::Class;
   using T = typename detail::MemberOf<member>::Type;
-  return {name,
-          [](const void* o) { return OptionType<T>::get(static_cast<const C*>(o)->*member); },
-          [](void* o, const Config& v, const std::string& what) {
-            OptionType<T>::set(static_cast<C*>(o)->*member, v, what);
-          },
-          [](const void* o) {
-            const T& value = static_cast<const C*>(o)->*member;
-            if constexpr (requires { OptionType<T>::written(value); })
-              return OptionType<T>::written(value);
-            else
-              return OptionType<T>::get(value);
-          },
-          false,
-          in_config};
+  return {name, detail::place_of<member>, &detail::AccessOf<T>::kAccess, in_config};
 }
 
 /// Declares a class: `static Declare<DenseLayer> def{{"layers.Dense", "doc", &Layer::kDef}}`, then
@@ -201,14 +233,15 @@ class Declare {
 
   template <auto member>
   Declare&& option(const char* name, bool in_config = true) && {
-    def_->options.push_back(option_of<member>(name, in_config));
+    def_->add(option_of<member>(name, in_config));
     return std::move(*this);
   }
   /// The same; it must be given.
   template <auto member>
   Declare&& required(const char* name) && {
-    std::move(*this).template option<member>(name);
-    def_->options.back().required = true;
+    Option option = option_of<member>(name);
+    option.required = true;
+    def_->add(option);
     return std::move(*this);
   }
   /// What every layer has, after the class's own.
@@ -234,17 +267,17 @@ class Declare {
   }
   template <auto member>
   Declare&& weight(const char* name) && {
-    def_->weights.push_back(
-        {name, [](const Object& o) -> const Variable& { return dynamic_cast<const L&>(o).*member; },
-         [](Object& o, Variable v) { dynamic_cast<L&>(o).*member = std::move(v); }});
+    def_->add(Weight{
+        name, [](const Object& o) -> const Variable& { return dynamic_cast<const L&>(o).*member; },
+        [](Object& o, Variable v) { dynamic_cast<L&>(o).*member = std::move(v); }});
     return std::move(*this);
   }
   Declare&& property(const char* name, Config (*get)(const Object&)) && {
-    def_->properties.push_back({name, get});
+    def_->add(Property{name, get});
     return std::move(*this);
   }
   Declare&& action(const char* name, void (*run)(Object&)) && {
-    def_->actions.push_back({name, run});
+    def_->add(Action{name, run});
     return std::move(*this);
   }
   Declare&& parameters(std::vector<std::string> names) && {
@@ -252,7 +285,7 @@ class Declare {
     return std::move(*this);
   }
   Declare&& alias(std::string path) && {
-    def_->aliases.push_back(std::move(path));
+    def_->add_alias(std::move(path));
     return std::move(*this);
   }
   /// Short names by which an option may name it.
@@ -262,7 +295,7 @@ class Declare {
   }
   /// In configs a key stands before another one; last where none is named.
   Declare&& key_before(std::string key, std::string other = {}) && {
-    def_->moved_keys.emplace_back(std::move(key), std::move(other));
+    def_->move_key(std::move(key), std::move(other));
     return std::move(*this);
   }
   /// What Keras' class is called where its public name is another: names and files have that.
@@ -409,10 +442,10 @@ struct Choice {
     set(config, F::kFolder);
   }
   template <class G>
-    requires std::is_convertible_v<G*, F*>
+    requires ConvertsTo<G*, F*>
   Choice(Ref<G> object) : function(std::move(object)) {}
   template <class G>
-    requires std::is_convertible_v<G*, F*>
+    requires ConvertsTo<G*, F*>
   Choice(const Held<G>& object) : function(object.ref()) {}
   template <std::invocable<Tensor> C>
   Choice(C code)

@@ -34,7 +34,6 @@ HOLDFAST_API LayerHooks& layer_hooks();
 /// C++'s own answers for an object whose class may have others: what `super()` reaches.
 class HOLDFAST_API ForeignBorn {
  public:
-  virtual ~ForeignBorn() = default;
   virtual void own_build(const std::vector<Shape>&) = 0;
   virtual Nested own_call(const Nested&, const CallOptions&) = 0;
   virtual Shape own_output_shape(const Shape&) = 0;
@@ -44,6 +43,9 @@ class HOLDFAST_API ForeignBorn {
   virtual Config own_build_config() const = 0;
   virtual std::vector<Variable> own_variables(Shown) const = 0;
   virtual std::vector<Ref<ModuleObject>> own_submodules() const = 0;
+
+ protected:
+  ~ForeignBorn() = default;
 };
 
 template <class L>
@@ -121,7 +123,7 @@ class ForeignLayer : public L, public ForeignBorn {
 
 namespace detail {
 template <class L>
-  requires std::derived_from<L, Layer>
+  requires DerivesFrom<L, Layer>
 struct ForeignOf<L> {
   using type = ForeignLayer<L>;
 };

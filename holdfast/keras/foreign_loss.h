@@ -20,9 +20,11 @@ HOLDFAST_API LossHooks& loss_hooks();
 /// C++'s own answers for an object whose class may have others: what `super()` reaches.
 class HOLDFAST_API ForeignBornLoss {
  public:
-  virtual ~ForeignBornLoss() = default;
   virtual Tensor own_call(const Tensor& y_true, const Tensor& y_pred) = 0;
   virtual ConfigDict own_config() const = 0;
+
+ protected:
+  ~ForeignBornLoss() = default;
 };
 
 template <class L>
@@ -57,7 +59,7 @@ class ForeignLoss final : public L, public ForeignBornLoss {
 };
 
 namespace detail {
-template <std::derived_from<Loss> L>
+template <DerivesFrom<Loss> L>
 struct ForeignOf<L> {
   using type = ForeignLoss<L>;
 };

@@ -19,11 +19,13 @@ HOLDFAST_API MetricHooks& metric_hooks();
 /// C++'s own answers for an object whose class may have others: what `super()` reaches.
 class HOLDFAST_API ForeignBornMetric {
  public:
-  virtual ~ForeignBornMetric() = default;
   virtual void own_update(const Tensor&, const Tensor&, const Tensor&) = 0;
   virtual Nested own_result() = 0;
   virtual void own_reset() = 0;
   virtual ConfigDict own_config() const = 0;
+
+ protected:
+  ~ForeignBornMetric() = default;
 };
 
 template <class M>
@@ -61,7 +63,7 @@ class ForeignMetric final : public M, public ForeignBornMetric {
 };
 
 namespace detail {
-template <std::derived_from<Metric> M>
+template <DerivesFrom<Metric> M>
 struct ForeignOf<M> {
   using type = ForeignMetric<M>;
 };

@@ -21,10 +21,12 @@ HOLDFAST_API OptimizerHooks& optimizer_hooks();
 /// C++'s own answers for an object whose class may have others: what `super()` reaches.
 class HOLDFAST_API ForeignBornOptimizer {
  public:
-  virtual ~ForeignBornOptimizer() = default;
   virtual void own_update_step(const Gradient&, const Variable&, const Tensor& rate) = 0;
   virtual void own_make_slots(const std::vector<Variable>& variables) = 0;
   virtual ConfigDict own_config() const = 0;
+
+ protected:
+  ~ForeignBornOptimizer() = default;
 };
 
 template <class L>
@@ -64,7 +66,7 @@ class ForeignOptimizer final : public L, public ForeignBornOptimizer {
 };
 
 namespace detail {
-template <std::derived_from<Optimizer> L>
+template <DerivesFrom<Optimizer> L>
 struct ForeignOf<L> {
   using type = ForeignOptimizer<L>;
 };

@@ -18,9 +18,11 @@ HOLDFAST_API ScheduleHooks& schedule_hooks();
 /// C++'s own answers for an object whose class may have others: what `super()` reaches.
 class HOLDFAST_API ForeignBornSchedule {
  public:
-  virtual ~ForeignBornSchedule() = default;
   virtual Tensor own_rate(const Tensor& step) = 0;
   virtual ConfigDict own_config() const = 0;
+
+ protected:
+  ~ForeignBornSchedule() = default;
 };
 
 template <class S>
@@ -48,7 +50,7 @@ class ForeignSchedule final : public S, public ForeignBornSchedule {
 };
 
 namespace detail {
-template <std::derived_from<Schedule> S>
+template <DerivesFrom<Schedule> S>
 struct ForeignOf<S> {
   using type = ForeignSchedule<S>;
 };

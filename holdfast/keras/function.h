@@ -14,8 +14,10 @@ namespace holdfast::keras {
 /// What says itself how a config writes it: a function is its name.
 class HOLDFAST_API HasConfig {
  public:
-  virtual ~HasConfig() = default;
   virtual Config config() const = 0;
+
+ protected:
+  ~HasConfig() = default;
 };
 
 /// A function of another language, in whatever role it is used.

@@ -3,13 +3,14 @@
 
 #include <concepts>
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/keras/foreign.h"
 
 namespace holdfast::keras {
 
 /// Holds a layer of class L, or of one that derives from it.
-template <std::derived_from<Layer> L>
+template <DerivesFrom<Layer> L>
 class Handle {
  public:
   /// A new layer: `layers::Dense({.units = 64})`.
@@ -21,15 +22,34 @@ class Handle {
     configure(options);
   }
   /// The same with the first option in front, as Python has it: `layers::Dense(64, {.activation =
-  /// "relu"})`. (Not the first two: GCC would take options in braces for them.)
+  /// "relu"})`.
   template <detail::FirstOption T>
   [[gnu::always_inline]] explicit Handle(
       const T& first, typename L::Options options = {},
       const std::source_location& at = std::source_location::current())
       : layer_(make_ref<L>()) {
     mark_caller(at);
-    set_first_option(layer_->definition(), &options, detail::as_config(first));
+    set_option_at(layer_->definition(), &options, 0, detail::as_config(first));
     configure(options);
+  }
+  /// The first two: `layers::Conv2D(8, 3, {.activation = "relu"})`, `layers::Embedding(1000, 16)`.
+  template <detail::FirstOption A, detail::FirstOption B>
+  [[gnu::always_inline]] explicit Handle(
+      const A& first, const B& second, typename L::Options options = {},
+      const std::source_location& at = std::source_location::current())
+      : layer_(make_ref<L>()) {
+    mark_caller(at);
+    take_first_two(options, detail::as_config(first), detail::as_config(second));
+  }
+  /// The second one several values: `layers::Conv2D(8, {3, 5})`. In braces without names these are
+  /// never options, of which they would be the first ones again.
+  template <detail::FirstOption A, detail::FirstOption B>
+  [[gnu::always_inline]] explicit Handle(
+      const A& first, std::initializer_list<B> second, typename L::Options options = {},
+      const std::source_location& at = std::source_location::current())
+      : layer_(make_ref<L>()) {
+    mark_caller(at);
+    take_first_two(options, detail::as_config(first), detail::as_config(second));
   }
   /// Code in front: `layers::Lambda([](Tensor x) { return x * 2; })`.
   template <class F>
@@ -41,7 +61,7 @@ class Handle {
   /// One that is there already.
   explicit Handle(Ref<L> layer) : layer_(std::move(layer)) { named(); }
   /// A handle of a derived class is one of its base's: the layer stays what it is.
-  template <std::derived_from<L> D>
+  template <DerivesFrom<L> D>
     requires(!std::same_as<D, L>)
   Handle(const Handle<D>& other) : layer_(other.ref()) {}
 
@@ -103,6 +123,11 @@ class Handle {
   }
 
  private:
+  void take_first_two(typename L::Options& options, const Config& first, const Config& second) {
+    set_option_at(layer_->definition(), &options, 0, first);
+    set_option_at(layer_->definition(), &options, 1, second);
+    configure(options);
+  }
   void configure(const typename L::Options& options) {
     if constexpr (requires { layer_->configure(options); })
       layer_->configure(options);
@@ -121,7 +146,7 @@ class Handle {
 using AnyLayer = Handle<Layer>;
 
 /// A new layer of a program's own class: `make<Mine>(arguments of its constructor)`.
-template <std::derived_from<Layer> L, class... Args>
+template <DerivesFrom<Layer> L, class... Args>
 Handle<L> make(Args&&... args) {
   return Handle<L>(make_ref<L>(std::forward<Args>(args)...));
 }

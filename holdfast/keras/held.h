@@ -4,6 +4,7 @@
 #include <concepts>
 #include <utility>
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/refcount.h"
 #include "holdfast/exec/nested.h"
@@ -30,8 +31,26 @@ class Held {
       const std::source_location& at = std::source_location::current())
       : object_(make_ref<T>()) {
     mark_caller(at);
-    set_first_option(object_->definition(), &options, detail::as_config(first));
+    set_option_at(object_->definition(), &options, 0, detail::as_config(first));
     object_->configure(options);
+  }
+  /// The first two: `optimizers::SGD(0.1, 0.9)`.
+  template <detail::FirstOption A, detail::FirstOption B>
+  [[gnu::always_inline]] explicit Held(
+      const A& first, const B& second, typename T::Options options = {},
+      const std::source_location& at = std::source_location::current())
+      : object_(make_ref<T>()) {
+    mark_caller(at);
+    take_first_two(options, detail::as_config(first), detail::as_config(second));
+  }
+  /// The second one several values, which in braces without names are never options.
+  template <detail::FirstOption A, detail::FirstOption B>
+  [[gnu::always_inline]] explicit Held(
+      const A& first, std::initializer_list<B> second, typename T::Options options = {},
+      const std::source_location& at = std::source_location::current())
+      : object_(make_ref<T>()) {
+    mark_caller(at);
+    take_first_two(options, detail::as_config(first), detail::as_config(second));
   }
   /// Code in front: `callbacks::LearningRateScheduler([](int64_t epoch, double rate) { ... })`.
   template <class F>
@@ -44,7 +63,7 @@ class Held {
   explicit Held(Ref<T> object) : object_(std::move(object)) {
     if (!object_) fail(Code::E1104, "a handle is made without an object");
   }
-  template <std::derived_from<T> D>
+  template <DerivesFrom<T> D>
     requires(!std::same_as<D, T>)
   Held(const Held<D>& other) : object_(other.ref()) {}
 
@@ -106,7 +125,7 @@ class Held {
   const Ref<T>& ref() const { return object_; }
   /// As whoever takes any object of the kind wants it.
   template <class Base>
-    requires std::derived_from<T, Base>
+    requires DerivesFrom<T, Base>
   operator Ref<Base>() const {
     return object_;
   }
@@ -124,12 +143,17 @@ class Held {
   }
 
  private:
+  void take_first_two(typename T::Options& options, const Config& first, const Config& second) {
+    set_option_at(object_->definition(), &options, 0, first);
+    set_option_at(object_->definition(), &options, 1, second);
+    object_->configure(options);
+  }
   Ref<T> object_;
 };
 
 /// A new object of a program's own class: `make<MyLoss>(arguments of its constructor)`.
-template <std::derived_from<Object> T, class... Args>
-  requires(!std::derived_from<T, Layer>)
+template <DerivesFrom<Object> T, class... Args>
+  requires(!DerivesFrom<T, Layer>)
 Ref<T> make(Args&&... args) {
   return make_ref<T>(std::forward<Args>(args)...);
 }

@@ -216,6 +216,7 @@ std::vector<Shape> Layer::shapes_to_build(const Nested& inputs, const CallOption
   return out;
 }
 
+Layer::Layer() = default;
 Layer::Layer(const LayerOptions& o) { set_options(o); }
 
 void Layer::set_built_for(std::vector<Shape> inputs) {

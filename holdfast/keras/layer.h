@@ -60,7 +60,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   using Options = LayerOptions;
   static ClassDef& def();
 
-  Layer() = default;
+  Layer();
   explicit Layer(const LayerOptions& o);
   ~Layer() override;
   const ClassDef& definition() const override { return def(); }

@@ -148,7 +148,7 @@ class ForeignModel final : public ForeignLayer<L>, public ForeignModelBorn {
 
 namespace detail {
 template <class L>
-  requires std::derived_from<L, Layer> && std::derived_from<L, ModelLayer>
+  requires DerivesFrom<L, Layer> && DerivesFrom<L, ModelLayer>
 struct ForeignOf<L> {
   using type = ForeignModel<L>;
 };
@@ -165,7 +165,7 @@ struct LayerOption {
   LayerOption(std::nullptr_t) {}
   template <class L>
   LayerOption(const Handle<L>& handle) : layer(handle.ref()) {}
-  template <std::derived_from<Layer> L>
+  template <DerivesFrom<Layer> L>
   LayerOption(Ref<L> one) : layer(std::move(one)) {}
   explicit operator bool() const { return static_cast<bool>(layer); }
   Layer* operator->() const { return layer.get(); }

@@ -8,7 +8,7 @@
 namespace holdfast::keras {
 
 /// A handle of a model. What is not here is the model's own: `model->get_config()`.
-template <std::derived_from<ModelLayer> L>
+template <DerivesFrom<ModelLayer> L>
 class ModelHandle : public Handle<L> {
   using Line = std::source_location;
 
@@ -99,7 +99,7 @@ class HOLDFAST_API Model : public ModelHandle<ModelLayer> {
   Model(const Nested& inputs, const Nested& outputs, const LayerOptions& options = {},
         const std::source_location& at = std::source_location::current())
       : ModelHandle((mark_caller(at), of_graph(inputs, outputs, options))) {}
-  template <std::derived_from<ModelLayer> L>
+  template <DerivesFrom<ModelLayer> L>
   Model(const Handle<L>& handle) : Model(Ref<ModelLayer>(handle.ref())) {}
   explicit Model(Ref<ModelLayer> made) : ModelHandle(std::move(made)) {}
 
@@ -109,8 +109,8 @@ class HOLDFAST_API Model : public ModelHandle<ModelLayer> {
 };
 
 /// A new model of a program's own class.
-template <std::derived_from<Layer> L, class... Args>
-  requires std::derived_from<L, ModelLayer>
+template <DerivesFrom<Layer> L, class... Args>
+  requires DerivesFrom<L, ModelLayer>
 ModelHandle<L> make(Args&&... args) {
   return ModelHandle<L>(make_ref<L>(std::forward<Args>(args)...));
 }

@@ -18,7 +18,7 @@ namespace holdfast::keras {
 struct HOLDFAST_API LearningRate {
   LearningRate() = default;
   LearningRate(double rate) : number(rate) {}
-  template <std::derived_from<Schedule> S>
+  template <DerivesFrom<Schedule> S>
   LearningRate(const Held<S>& held) : schedule(held.ref()) {}
   LearningRate(Ref<Schedule> of) : schedule(std::move(of)) {}
 

@@ -22,7 +22,7 @@ struct ModelOutputs;
 template <class T>
 struct PerOutput {
   PerOutput() = default;
-  template <std::convertible_to<T> U>
+  template <ConvertsTo<T> U>
   PerOutput(U one, const std::source_location& at = std::source_location::current()) {
     if constexpr (std::is_constructible_v<T, U, const std::source_location&>)
       all.emplace_back(std::string(), T(std::move(one), at));
@@ -41,7 +41,7 @@ struct MetricItem : Config {
   using Config::Config;
   MetricItem(const Config& config) : Config(config) {}
   template <class M>
-    requires std::is_convertible_v<M*, Object*>
+    requires ConvertsTo<M*, Object*>
   MetricItem(const Ref<M>& metric) : Config(Ref<Object>(metric)) {}
   template <class M>
   MetricItem(const Held<M>& metric) : Config(Ref<Object>(metric.ref())) {}

@@ -7,7 +7,7 @@ namespace holdfast {
 
 /// What stands for axes without their name: a number, a vector of them, a tensor that holds them.
 template <class A>
-concept AxesLike = std::is_convertible_v<const A&, Axes> && !std::is_same_v<A, bool>;
+concept AxesLike = ConvertsTo<const A&, Axes> && !std::is_same_v<A, bool>;
 
 /// One axis without its name.
 template <class T>

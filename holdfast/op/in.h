@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "holdfast/base/concepts.h"
 #include "holdfast/tensor/tensor.h"
 
 namespace holdfast {
@@ -22,12 +23,11 @@ class Variable;
 template <class T>
 concept ReadsAsTensor = requires(const T& x) {
   { x.tensor() } -> std::same_as<Tensor>;
-} && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
+} && !DerivesFrom<T, In> && !DerivesFrom<T, Sizes>;
 
 /// A text of C++: a literal, a std::string, a std::string_view.
 template <class T>
-concept TextLike =
-    std::is_convertible_v<const T&, std::string_view> && !std::is_same_v<T, std::nullptr_t>;
+concept TextLike = ConvertsTo<const T&, std::string_view> && !std::is_same_v<T, std::nullptr_t>;
 
 namespace detail {
 [[noreturn]] HOLDFAST_API void refuse_null_text();

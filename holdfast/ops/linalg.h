@@ -26,7 +26,7 @@ HOLDFAST_API Tensor matmul(const In& a, const In& b, const MatMulOptions& = {});
 HOLDFAST_API Tensor einsum(const std::string& equation, const Ins& inputs);
 #ifndef HOLDFAST_BUILDING  // our own code registers functions by their address
 /// The same without braces: `einsum("ij,jk->ik", a, b)`.
-template <std::convertible_to<KeptIn>... More>
+template <ConvertsTo<KeptIn>... More>
 Tensor einsum(const std::string& equation, const In& first, const More&... more) {
   Where caller = here();  // the others become operands in this line, not the caller's
   Ins inputs{first, more...};
