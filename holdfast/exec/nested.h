@@ -2,6 +2,7 @@
 // and give where the form is known only when the program runs.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "holdfast/op/in.h"
 #include "holdfast/op/variable.h"
+#include "holdfast/ops/several.h"
 
 namespace holdfast {
 
@@ -87,6 +89,16 @@ class HOLDFAST_API Nested {
   Tensor tensor_;
   std::vector<Entry> entries_;  // keys of lists are empty
 };
+
+/// The N tensors of a tuple, a list or a dict: `auto [x, y] = exactly<2>(element)`. Another number
+/// of them is refused.
+template <size_t N>
+std::array<Tensor, N> exactly(const Nested& nested) {
+  if (nested.size() != N) detail::refuse_count(nested.is_tensor() ? 1 : nested.size(), N);
+  std::array<Tensor, N> out;
+  for (size_t i = 0; i < N; ++i) out[i] = nested[i].tensor();
+  return out;
+}
 
 /// What is one tensor most of the time, and is read as that: what a model predicts, what a metric
 /// says. Several are refused where one is wanted.

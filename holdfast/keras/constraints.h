@@ -18,16 +18,18 @@ struct MaxNormOptions {
   Along axis = 0;
 };
 /// Vectors that are longer than `max_value` are made that long.
-HOLDFAST_API Ref<Constraint> MaxNorm(const MaxNormOptions& = {});
+HOLDFAST_API Ref<Constraint> MaxNorm(const MaxNormOptions& = {},
+                                     Caller = std::source_location::current());
 
 /// What is below 0 becomes 0.
-HOLDFAST_API Ref<Constraint> NonNeg();
+HOLDFAST_API Ref<Constraint> NonNeg(Caller = std::source_location::current());
 
 struct UnitNormOptions {
   Along axis = 0;
 };
 /// Every vector is made one long.
-HOLDFAST_API Ref<Constraint> UnitNorm(const UnitNormOptions& = {});
+HOLDFAST_API Ref<Constraint> UnitNorm(const UnitNormOptions& = {},
+                                      Caller = std::source_location::current());
 
 struct MinMaxNormOptions {
   double min_value = 0, max_value = 1;
@@ -35,7 +37,8 @@ struct MinMaxNormOptions {
   Along axis = 0;
 };
 /// Vectors are kept between two lengths.
-HOLDFAST_API Ref<Constraint> MinMaxNorm(const MinMaxNormOptions& = {});
+HOLDFAST_API Ref<Constraint> MinMaxNorm(const MinMaxNormOptions& = {},
+                                        Caller = std::source_location::current());
 
 }  // namespace constraints
 

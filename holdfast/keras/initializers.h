@@ -12,41 +12,47 @@ namespace holdfast::keras::initializers {
 struct ConstantOptions {
   Config value = 0.0;  // a number, or a list that is broadcast to the weight's shape
 };
-HOLDFAST_API Ref<Initializer> Constant(const ConstantOptions& = {});
+HOLDFAST_API Ref<Initializer> Constant(const ConstantOptions& = {},
+                                       Caller = std::source_location::current());
 template <class T>
   requires std::is_arithmetic_v<T>
-Ref<Initializer> Constant(T value) {
-  return Constant({.value = static_cast<double>(value)});
+Ref<Initializer> Constant(T value, Caller at = std::source_location::current()) {
+  return Constant({.value = static_cast<double>(value)}, at);
 }
-HOLDFAST_API Ref<Initializer> Zeros();
-HOLDFAST_API Ref<Initializer> Ones();
+HOLDFAST_API Ref<Initializer> Zeros(Caller = std::source_location::current());
+HOLDFAST_API Ref<Initializer> Ones(Caller = std::source_location::current());
 
 struct IdentityOptions {
   double gain = 1;
 };
 /// Ones on the diagonal of a matrix, times `gain`.
-HOLDFAST_API Ref<Initializer> Identity(const IdentityOptions& = {});
+HOLDFAST_API Ref<Initializer> Identity(const IdentityOptions& = {},
+                                       Caller = std::source_location::current());
 
 struct RandomNormalOptions {
   double mean = 0, stddev = 0.05;
   std::optional<int64_t> seed = {};
 };
-HOLDFAST_API Ref<Initializer> RandomNormal(const RandomNormalOptions& = {});
+HOLDFAST_API Ref<Initializer> RandomNormal(const RandomNormalOptions& = {},
+                                           Caller = std::source_location::current());
 /// Without numbers further than two deviations from the mean.
-HOLDFAST_API Ref<Initializer> TruncatedNormal(const RandomNormalOptions& = {});
+HOLDFAST_API Ref<Initializer> TruncatedNormal(const RandomNormalOptions& = {},
+                                              Caller = std::source_location::current());
 
 struct RandomUniformOptions {
   double minval = -0.05, maxval = 0.05;
   std::optional<int64_t> seed = {};
 };
-HOLDFAST_API Ref<Initializer> RandomUniform(const RandomUniformOptions& = {});
+HOLDFAST_API Ref<Initializer> RandomUniform(const RandomUniformOptions& = {},
+                                            Caller = std::source_location::current());
 
 struct OrthogonalOptions {
   double gain = 1;
   std::optional<int64_t> seed = {};
 };
 /// Columns (rows, where there are fewer) at right angles to each other, of length `gain`.
-HOLDFAST_API Ref<Initializer> Orthogonal(const OrthogonalOptions& = {});
+HOLDFAST_API Ref<Initializer> Orthogonal(const OrthogonalOptions& = {},
+                                         Caller = std::source_location::current());
 
 struct VarianceScalingOptions {
   double scale = 1;
@@ -55,17 +61,24 @@ struct VarianceScalingOptions {
   /// Which axes are inputs and outputs. Not said: the last two, times the size of the others.
   std::optional<std::vector<int64_t>> input_axes = {}, output_axes = {};
 };
-HOLDFAST_API Ref<Initializer> VarianceScaling(const VarianceScalingOptions& = {});
+HOLDFAST_API Ref<Initializer> VarianceScaling(const VarianceScalingOptions& = {},
+                                              Caller = std::source_location::current());
 
 struct ScaledOptions {
   std::optional<int64_t> seed = {};
   std::optional<std::vector<int64_t>> input_axes = {}, output_axes = {};
 };
-HOLDFAST_API Ref<Initializer> GlorotNormal(const ScaledOptions& = {});
-HOLDFAST_API Ref<Initializer> GlorotUniform(const ScaledOptions& = {});
-HOLDFAST_API Ref<Initializer> HeNormal(const ScaledOptions& = {});
-HOLDFAST_API Ref<Initializer> HeUniform(const ScaledOptions& = {});
-HOLDFAST_API Ref<Initializer> LecunNormal(const ScaledOptions& = {});
-HOLDFAST_API Ref<Initializer> LecunUniform(const ScaledOptions& = {});
+HOLDFAST_API Ref<Initializer> GlorotNormal(const ScaledOptions& = {},
+                                           Caller = std::source_location::current());
+HOLDFAST_API Ref<Initializer> GlorotUniform(const ScaledOptions& = {},
+                                            Caller = std::source_location::current());
+HOLDFAST_API Ref<Initializer> HeNormal(const ScaledOptions& = {},
+                                       Caller = std::source_location::current());
+HOLDFAST_API Ref<Initializer> HeUniform(const ScaledOptions& = {},
+                                        Caller = std::source_location::current());
+HOLDFAST_API Ref<Initializer> LecunNormal(const ScaledOptions& = {},
+                                          Caller = std::source_location::current());
+HOLDFAST_API Ref<Initializer> LecunUniform(const ScaledOptions& = {},
+                                           Caller = std::source_location::current());
 
 }  // namespace holdfast::keras::initializers

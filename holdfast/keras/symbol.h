@@ -93,6 +93,13 @@ inline Tensor Input(const InputOptions& options, const std::source_location& at)
   mark_caller(at);
   return make_input(options);
 }
+/// The same by its shape alone, without the batch: `Input({28, 28, 1})`.
+template <std::integral T>
+[[gnu::always_inline]] inline Tensor Input(
+    std::initializer_list<T> shape,
+    const std::source_location& at = std::source_location::current()) {
+  return Input({.shape = std::vector<T>(shape)}, at);
+}
 /// Whether the node is an Input.
 HOLDFAST_API bool is_input(const Node& node);
 /// Whether it is one that a call may leave out.

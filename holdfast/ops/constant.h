@@ -115,6 +115,7 @@ struct Nested<T[N]> : NestedList<std::span<const T, N>, T> {};
 
 template <Values kind, class L>
 Tensor nested_constant(const L& list, DType dtype, const std::source_location& at) {
+  mark_caller(at);  // rows of different lengths are refused
   Dims shape;
   Nested<L>::measure(list, shape, 0);
   std::vector<typename Nested<L>::Leaf> values;

@@ -39,6 +39,19 @@ std::string refusal(const std::function<void()>& f) {
   return "no error came";
 }
 
+TEST(Dataset, ElementsOfKnownPartsAreTakenApart) {
+  int seen = 0;
+  for (const Nested& element : Dataset::from_tensor_slices({range(4), range(4) * 2})) {
+    auto [x, y] = exactly<2>(element);
+    EXPECT_EQ(y.to_int(), 2 * x.to_int());
+    EXPECT_NE(refusal([&] { (void)exactly<3>(element); }).find("names for 3"), std::string::npos);
+    ++seen;
+  }
+  EXPECT_EQ(seen, 4);
+  EXPECT_NE(refusal([] { (void)exactly<2>(Nested(ones({2}))); }).find("1 tensors"),
+            std::string::npos);
+}
+
 TEST(Dataset, RowsOfTensorsComeInTheirOrder) {
   Tensor x = constant({{1, 2}, {3, 4}, {5, 6}});
   Tensor y = constant({10, 20, 30});

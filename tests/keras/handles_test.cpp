@@ -112,6 +112,25 @@ TEST(KerasHandles, ObjectsOfAProgramsOwnClasses) {
   EXPECT_EQ(history["batches"].back(), 4);
 }
 
+TEST(KerasHandles, TheFirstTwoOptionsNeedNoName) {
+  EXPECT_EQ(layers::Embedding(10, 4)->options().output_dim, 4);
+  layers::Conv2D square_kernel(8, 3, {.padding = "same"});
+  EXPECT_EQ(square_kernel->options().filters, 8);
+  EXPECT_EQ(square_kernel->options().kernel_size.sizes, (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ(square_kernel->options().padding, "same");
+  // Several values in braces are the second option, not the options from the first one on.
+  layers::Conv2D wide(8, {3, 5});
+  EXPECT_EQ(wide->options().filters, 8);
+  EXPECT_EQ(wide->options().kernel_size.sizes, (std::vector<int64_t>{3, 5}));
+  Dense relu(2, "relu", {.kernel_initializer = "ones"});
+  EXPECT_TRUE(reduce_all(relu(constant({{-1., -2.}})) == 0));
+  EXPECT_EQ(optimizers::SGD(0.1, 0.9)->options().momentum, 0.9);
+  EXPECT_EQ(Input({28, 28, 1}).shape(), (Shape{-1, 28, 28, 1}));
+  EXPECT_EQ(refused([] { Dense(8, 3); }), Code::E1104);
+  EXPECT_EQ(refused([] { Dense(8, {3, 5}); }), Code::E1104);
+  EXPECT_EQ(refused([] { layers::RepeatVector(1, 2); }), Code::E1104) << "one too many";
+}
+
 TEST(KerasHandles, TheFirstOptionNeedsNoName) {
   EXPECT_EQ(Dense(3)->options().units, 3);
   EXPECT_EQ(Dense(3, {.activation = "relu", .name = "mine"}).name(), "mine");

@@ -94,9 +94,9 @@ Ref<Constraint> made(const typename C::Options& o) {
 
 }  // namespace
 
-Ref<Constraint> MaxNorm(const MaxNormOptions& o) { return made<Max>(o); }
-Ref<Constraint> NonNeg() { return make_ref<Positive>(); }
-Ref<Constraint> UnitNorm(const UnitNormOptions& o) { return made<Unit>(o); }
-Ref<Constraint> MinMaxNorm(const MinMaxNormOptions& o) { return made<MinMax>(o); }
+Ref<Constraint> MaxNorm(const MaxNormOptions& o, Caller) { return made<Max>(o); }
+Ref<Constraint> NonNeg(Caller) { return make_ref<Positive>(); }
+Ref<Constraint> UnitNorm(const UnitNormOptions& o, Caller) { return made<Unit>(o); }
+Ref<Constraint> MinMaxNorm(const MinMaxNormOptions& o, Caller) { return made<MinMax>(o); }
 
 }  // namespace holdfast::keras::constraints

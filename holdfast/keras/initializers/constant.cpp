@@ -73,8 +73,8 @@ const ClassDef& ConstantInitializer::definition() const { return constant_class;
 
 }  // namespace
 
-Ref<Initializer> Constant(const ConstantOptions& o) { return made<ConstantInitializer>(o); }
-Ref<Initializer> Zeros() { return make_ref<Fixed<0>>(); }
-Ref<Initializer> Ones() { return make_ref<Fixed<1>>(); }
+Ref<Initializer> Constant(const ConstantOptions& o, Caller) { return made<ConstantInitializer>(o); }
+Ref<Initializer> Zeros(Caller) { return make_ref<Fixed<0>>(); }
+Ref<Initializer> Ones(Caller) { return make_ref<Fixed<1>>(); }
 
 }  // namespace holdfast::keras::initializers

@@ -63,7 +63,9 @@ const ClassDef& OrthogonalInitializer::definition() const { return orthogonal_cl
 
 }  // namespace
 
-Ref<Initializer> Identity(const IdentityOptions& o) { return made<IdentityInitializer>(o); }
-Ref<Initializer> Orthogonal(const OrthogonalOptions& o) { return made<OrthogonalInitializer>(o); }
+Ref<Initializer> Identity(const IdentityOptions& o, Caller) { return made<IdentityInitializer>(o); }
+Ref<Initializer> Orthogonal(const OrthogonalOptions& o, Caller) {
+  return made<OrthogonalInitializer>(o);
+}
 
 }  // namespace holdfast::keras::initializers

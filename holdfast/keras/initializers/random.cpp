@@ -66,13 +66,13 @@ const ClassDef& UniformInitializer::definition() const { return uniform_class; }
 
 }  // namespace
 
-Ref<Initializer> RandomNormal(const RandomNormalOptions& o) {
+Ref<Initializer> RandomNormal(const RandomNormalOptions& o, Caller) {
   return made<NormalInitializer<false>>(o);
 }
-Ref<Initializer> TruncatedNormal(const RandomNormalOptions& o) {
+Ref<Initializer> TruncatedNormal(const RandomNormalOptions& o, Caller) {
   return made<NormalInitializer<true>>(o);
 }
-Ref<Initializer> RandomUniform(const RandomUniformOptions& o) {
+Ref<Initializer> RandomUniform(const RandomUniformOptions& o, Caller) {
   return made<UniformInitializer>(o);
 }
 

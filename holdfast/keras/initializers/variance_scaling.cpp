@@ -124,14 +124,22 @@ class Scaled final : public Declares<ScaledOptions, Initializer> {
 
 }  // namespace
 
-Ref<Initializer> VarianceScaling(const VarianceScalingOptions& o) {
+Ref<Initializer> VarianceScaling(const VarianceScalingOptions& o, Caller) {
   return made<VarianceScalingInitializer>(o);
 }
-Ref<Initializer> GlorotNormal(const ScaledOptions& o) { return made<Scaled<Glorot, false>>(o); }
-Ref<Initializer> GlorotUniform(const ScaledOptions& o) { return made<Scaled<Glorot, true>>(o); }
-Ref<Initializer> HeNormal(const ScaledOptions& o) { return made<Scaled<He, false>>(o); }
-Ref<Initializer> HeUniform(const ScaledOptions& o) { return made<Scaled<He, true>>(o); }
-Ref<Initializer> LecunNormal(const ScaledOptions& o) { return made<Scaled<Lecun, false>>(o); }
-Ref<Initializer> LecunUniform(const ScaledOptions& o) { return made<Scaled<Lecun, true>>(o); }
+Ref<Initializer> GlorotNormal(const ScaledOptions& o, Caller) {
+  return made<Scaled<Glorot, false>>(o);
+}
+Ref<Initializer> GlorotUniform(const ScaledOptions& o, Caller) {
+  return made<Scaled<Glorot, true>>(o);
+}
+Ref<Initializer> HeNormal(const ScaledOptions& o, Caller) { return made<Scaled<He, false>>(o); }
+Ref<Initializer> HeUniform(const ScaledOptions& o, Caller) { return made<Scaled<He, true>>(o); }
+Ref<Initializer> LecunNormal(const ScaledOptions& o, Caller) {
+  return made<Scaled<Lecun, false>>(o);
+}
+Ref<Initializer> LecunUniform(const ScaledOptions& o, Caller) {
+  return made<Scaled<Lecun, true>>(o);
+}
 
 }  // namespace holdfast::keras::initializers

@@ -108,9 +108,11 @@ Ref<Regularizer> made(const typename R::Options& o) {
 
 }  // namespace
 
-Ref<Regularizer> L1(const L1Options& o) { return made<L1Regularizer>(o); }
-Ref<Regularizer> L2(const L2Options& o) { return made<L2Regularizer>(o); }
-Ref<Regularizer> L1L2(const L1L2Options& o) { return made<L1L2Regularizer>(o); }
-Ref<Regularizer> OrthogonalRegularizer(const OrthogonalOptions& o) { return made<Orthogonal>(o); }
+Ref<Regularizer> L1(const L1Options& o, Caller) { return made<L1Regularizer>(o); }
+Ref<Regularizer> L2(const L2Options& o, Caller) { return made<L2Regularizer>(o); }
+Ref<Regularizer> L1L2(const L1L2Options& o, Caller) { return made<L1L2Regularizer>(o); }
+Ref<Regularizer> OrthogonalRegularizer(const OrthogonalOptions& o, Caller) {
+  return made<Orthogonal>(o);
+}
 
 }  // namespace holdfast::keras::regularizers

@@ -168,6 +168,25 @@ TEST(Lines, OfOps) {
   ALL_BORN_HERE(unstack(x));
 }
 
+TEST(Lines, OfRowsOfDifferentLengths) {
+  std::vector<std::vector<int>> rows{{1}, {2, 3}};
+  zeros({1});  // another line before
+  USED_HERE(constant({{1., 2.}, {3.}}));
+  USED_HERE(constant(rows));
+}
+
+TEST(Lines, OfInitializersRegularizersAndConstraints) {
+  namespace initializers = keras::initializers;
+  Config ragged = Config::List{Config::List{1.0, 2.0}, Config::List{3.0}};
+  zeros({1});  // another line before each
+  USED_HERE(initializers::Constant({.value = ragged}));
+  USED_HERE(initializers::VarianceScaling({.mode = "fan_off"}));
+  USED_HERE(initializers::RandomNormal({.stddev = -1}));
+  USED_HERE(keras::regularizers::L1(-1));
+  USED_HERE(keras::regularizers::OrthogonalRegularizer({.mode = "diagonals"}));
+  USED_HERE(keras::constraints::MaxNorm({.max_value = -1}));
+}
+
 TEST(Lines, OfVariables) {
   Variable v(constant({1., 2.}));
   Variable made(zeros({2}));
