@@ -108,8 +108,10 @@ class CpuProgram::Run {
     int64_t instructions = static_cast<int64_t>(p_.code_);
     int64_t grain =
         p_.has_code() ? kGrain / std::max<int64_t>(instructions / 8, 1) : kGrain / instructions * 2;
-    grain = std::max(8 * block_, grain);
-    grain = (grain + block_ - 1) / block_ * block_;  // whole blocks, which begin on a boundary
+    // Whole blocks, which begin on a boundary; whole rows where code takes any number of them.
+    int64_t unit = p_.whole_ ? row_ : block_;
+    grain = std::max(8 * unit, grain);
+    grain = (grain + unit - 1) / unit * unit;
     if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
     bool few = used_ <= kScratch;
     parallel_for(n_, grain, [&](int64_t begin, int64_t end) {
