@@ -80,6 +80,29 @@ def of_tensorflow(tf, **options):
     norm = tf.function(normalise, **options)
     yield "layer norm, op by op, traced [4096,1024]", (lambda: norm(m, s)), 1
 
+    def soften(m):
+        e = tf.exp(m - tf.reduce_max(m, -1, keepdims=True))
+        return e / tf.reduce_sum(e, -1, keepdims=True)
+
+    def gradient_of(f):
+        def gradient(u, *operands):
+            with tf.GradientTape() as tape:
+                tape.watch(operands)
+                y = f(*operands)
+            return tape.gradient(y, operands, output_gradients=u)
+
+        return tf.function(gradient, **options)
+
+    soft, of_norm, of_soft = (
+        tf.function(soften, **options),
+        gradient_of(normalise),
+        gradient_of(soften),
+    )
+    u = tf.constant(data((4096, 1024), 9))
+    yield "softmax, op by op, traced [4096,1024]", (lambda: soft(m)), 1
+    yield "layer norm, op by op, with gradient [4096,1024]", (lambda: of_norm(u, m, s)), 1
+    yield "softmax, op by op, with gradient [4096,1024]", (lambda: of_soft(u, m)), 1
+
 
 class Seen:
     """Where a step leaves its loss."""
