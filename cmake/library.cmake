@@ -17,10 +17,10 @@ endif()
 if(HOLDFAST_XBYAK_INCLUDE)
   set(jit ${PROJECT_SOURCE_DIR}/holdfast/expr/jit)
   set_source_files_properties(${jit}/code.cpp PROPERTIES COMPILE_DEFINITIONS HOLDFAST_XBYAK SKIP_PRECOMPILE_HEADERS ON)
-  set_source_files_properties(${jit}/emitter.cpp ${jit}/vector_code.cpp PROPERTIES
+  set_source_files_properties(${jit}/emitter.cpp ${jit}/fold_code.cpp ${jit}/vector_code.cpp PROPERTIES
     COMPILE_OPTIONS "-idirafter${HOLDFAST_XBYAK_INCLUDE}" SKIP_PRECOMPILE_HEADERS ON)
 else()
-  list(FILTER sources EXCLUDE REGEX "/expr/jit/(emitter|vector_code)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/expr/jit/(emitter|fold_code|vector_code)\\.cpp$")
 endif()
 
 add_library(holdfast SHARED ${sources})

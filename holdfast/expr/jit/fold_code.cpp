@@ -15,9 +15,8 @@ using Xbyak::Xmm;
 
 namespace {
 
-constexpr int64_t kRun = 16;          // steps that are joined before they meet the rest
-constexpr int64_t kMostCells = 4096;  // longer rows are joined in blocks
-constexpr int64_t kShort = 16;        // shorter rows begin with their first element
+constexpr int64_t kRun = 16;    // steps that are joined before they meet the rest
+constexpr int64_t kShort = 16;  // shorter rows begin with their first element
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -34,11 +33,6 @@ double nothing(Fold f) {
 double neutral(Fold f) { return f == Fold::kSum || f == Fold::kMean ? -0.0 : nothing(f); }
 
 }  // namespace
-
-bool folds(Fold f, Lane lane, int64_t row) {
-  bool squares = f == Fold::kSquares || f == Fold::kHalfSquares;
-  return is_float(lane) && !squares && row <= kMostCells;
-}
 
 void FoldCode::hold_back() {
   int all = static_cast<int>(body().folds.size()) * vectors();

@@ -6,9 +6,6 @@
 
 namespace holdfast::jit {
 
-/// Whether there is code for the fold of rows of that length, of elements of that lane.
-bool folds(Fold, Lane, int64_t row);
-
 class FoldCode : public VectorCode {
  protected:
   using VectorCode::VectorCode;

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 
-#include "holdfast/expr/jit/fold_code.h"
 #include "holdfast/expr/jit/stretch.h"
 
 namespace holdfast::jit {
 namespace {
 
+constexpr int64_t kMostCells = 4096;  // of a row; the loops join longer ones in blocks
 constexpr int kCheap = 2;  // instructions that are computed again sooner than stored and loaded
+
+// Whether there is code for the fold.
+bool folds(Fold f, Lane lane, int64_t row) {
+  bool squares = f == Fold::kSquares || f == Fold::kHalfSquares;
+  return is_float(lane) && !squares && row <= kMostCells;
+}
 
 bool is_cheap(const Instruction& k) {
   if (k.does != Does::kScalar) return k.does == Does::kSame;
