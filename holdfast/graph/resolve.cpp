@@ -192,7 +192,7 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   const Scope* f = function_around(&s);
   std::string whose = f == &s ? s.name : cat(s.name, ", a ", kind_text(s.kind), " of ", f->name);
   std::string made = cat(" from ", t.rep()->op, ", in ", whose);
-  if (t.rep()->op == std::string_view("Placeholder"))
+  if (node_of(t)->op == &placeholder_op())
     made = s.kind == ScopeKind::kLoop ? cat(", what an iteration of ", whose, " begins with")
                                       : cat(", an argument of ", whose);
   d.labels.push_back(

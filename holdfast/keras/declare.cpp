@@ -215,6 +215,21 @@ Config described(const Object& object) {
   return ConfigObject{declared->definition().name, declared_config(*declared), {}};
 }
 
+namespace {
+
+// How a class or function of the program is made known to what reads a config.
+std::vector<Fix> ways_to_register(const char* kind, const std::string& name) {
+  if (language() == Language::kPython)
+    return {manual_fix(cat("pass the ", kind, " `", name, "` by its name in `custom_objects`")),
+            manual_fix(cat("or register it where it is defined: `@", module_alias(),
+                           ".keras.utils.register_keras_serializable()`"))};
+  return {manual_fix(cat("register it first: `registry::add_class(\"", name,
+                         "\", ...)`, as `register_keras_serializable` does in Python and "
+                         "`custom_objects` does for one file"))};
+}
+
+}  // namespace
+
 void need_class(const ConfigObject& o) {
   const std::string& name = o.registered_name.empty() ? o.class_name : o.registered_name;
   if (registry::has_class(name) || registry::has_class(o.class_name)) return;
@@ -226,16 +241,7 @@ void need_class(const ConfigObject& o) {
   d.why =
       "a saved model names its classes, and holds no code: only what was registered or passed can "
       "be made";
-  if (language() == Language::kPython) {
-    d.fixes.push_back(
-        manual_fix(cat("pass the class `", o.class_name, "` by its name in `custom_objects`")));
-    d.fixes.push_back(manual_fix(cat("or register it where it is defined: `@", module_alias(),
-                                     ".keras.utils.register_keras_serializable()`")));
-  } else {
-    d.fixes.push_back(manual_fix(cat("register it first: `registry::add_class(\"", o.class_name,
-                                     "\", ...)`, as `register_keras_serializable` does in Python "
-                                     "and `custom_objects` does for one file")));
-  }
+  d.fixes = ways_to_register("class", o.class_name);
   raise(std::move(d));
 }
 
@@ -314,9 +320,7 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
     fail(Code::E1303, cat(what, ": the function `", name, "` is not known"),
          "a config names the functions of a program, and holds no code: only what was registered "
          "or passed can be used",
-         {manual_fix(cat("pass the function `", name, "` by its name in `custom_objects`")),
-          manual_fix("or register it where it is defined: "
-                     "`@tf.keras.utils.register_keras_serializable()`")});
+         ways_to_register("function", name));
   unknown_identifier(what, name, names_in(folder));
 }
 

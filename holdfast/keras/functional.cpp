@@ -7,6 +7,7 @@
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/model_handle.h"
 #include "holdfast/keras/step_scope.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 
@@ -107,7 +108,9 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
       fail(Code::E1104,
            cat(described(), " is given None for its input `", node_of(wanted[i])->name, "`"),
            "it is made with an `Input` that every call has to give",
-           {manual_fix("give it a tensor, or make the Input with `optional=True`")});
+           {manual_fix(cat("give it a tensor, or make the Input with ",
+                           language() == Language::kPython ? "`optional` set to True"
+                                                           : "`.optional = true`"))});
   return out;
 }
 
@@ -201,7 +204,7 @@ void refuse_gaps(const Layer& model, const std::string& op, const std::vector<si
            cat(model.described(), " is given None for its input `",
                node_of(inputs[places[i]])->name, "`, which ", op, " needs"),
            "an op computes with values; only a layer can do without an input",
-           {manual_fix("give the input to a layer whose `call` looks whether it is None")});
+           {manual_fix("give the input to a layer whose `call` looks whether there is one")});
 }
 
 }  // namespace

@@ -118,16 +118,16 @@ class ListMaker {
 
   // One that is known, of a dtype where one is asked for; -1: none.
   int pick(DType d = DType::kInvalid, bool given = false) {
-    std::vector<int> all;
+    std::vector<int> fitting;
     for (size_t i = 0; i < known_.size(); ++i)
       if ((d == DType::kInvalid || known_[i].dtype == d) && (!given || known_[i].given))
-        all.push_back(static_cast<int>(i));
-    if (all.empty()) return -1;
+        fitting.push_back(static_cast<int>(i));
+    if (fitting.empty()) return -1;
     // Late ones more often, so that chains grow.
-    size_t k = below(2)
-                   ? all.size() - 1 - static_cast<size_t>(below(std::min<int>(3, int(all.size()))))
-                   : static_cast<size_t>(below(static_cast<int>(all.size())));
-    return all[k];
+    size_t k = below(2) ? fitting.size() - 1 -
+                              static_cast<size_t>(below(std::min<int>(3, int(fitting.size()))))
+                        : static_cast<size_t>(below(static_cast<int>(fitting.size())));
+    return fitting[k];
   }
 
   void add_instruction() {
