@@ -8,12 +8,8 @@ namespace {
 constexpr int kWarps = 8, kThreads = 32 * kWarps;
 constexpr int64_t kShortRow = 512;
 
-__device__ float exp_of(float x) { return expf(x); }
-__device__ double exp_of(double x) { return exp(x); }
-__device__ float log_of(float x) { return logf(x); }
-__device__ double log_of(double x) { return log(x); }
-
-// Labels are told by `L`: `of(row)` is what `weight(i)` of each class is asked of.
+// `labels.of(row)` knows the labels of a row: what each class adds to the loss, and takes from
+// softmax.
 template <class T, int Warps, class L>
 __global__ void __launch_bounds__(kThreads)
     cross_entropy_rows(const T* __restrict__ in, int64_t in_row, int64_t in_step, L labels,

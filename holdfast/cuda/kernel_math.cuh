@@ -29,6 +29,11 @@ struct AccumulatorOf<int> {
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::type;
 
+inline __device__ float exp_of(float x) { return expf(x); }
+inline __device__ double exp_of(double x) { return exp(x); }
+inline __device__ float log_of(float x) { return logf(x); }
+inline __device__ double log_of(double x) { return log(x); }
+
 // Calls f(T*) with a null pointer of the element's type.
 template <class F>
 auto visit(Element e, F&& f) {

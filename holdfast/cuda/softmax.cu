@@ -8,11 +8,6 @@ namespace {
 constexpr int kWarps = 8, kThreads = 32 * kWarps;
 constexpr int64_t kMostShared = 40 << 10, kShortRow = 512;
 
-__device__ float exp_of(float x) { return expf(x); }
-__device__ double exp_of(double x) { return exp(x); }
-__device__ float log_of(float x) { return logf(x); }
-__device__ double log_of(double x) { return log(x); }
-
 // One team (a block, or a warp for short rows) a row.
 template <class T, int Warps, bool Held, bool Logarithm>
 __global__ void __launch_bounds__(kThreads)
