@@ -75,6 +75,9 @@ Tensors pull_back(const Body& body, std::span<const Tensor> inputs,
     which.push_back(i);
   }
   Tensors y = body(own);
+  if (y.size() != upstream.size())
+    fail(Code::E1103, cat("Deferred: `pulled` says that there are ", upstream.size(),
+                          " results, and there are ", y.size()));
   std::vector<Tensor> targets, dy;
   for (size_t i = 0; i < y.size(); ++i) {
     if (!upstream[i].defined()) continue;
@@ -94,6 +97,13 @@ Tensors formula(const OpDef& op, const Attrs& attrs, std::span<const Tensor> in,
   auto wanted = static_cast<uint32_t>(packed.number());
   std::vector<size_t> which;
   while (packed.more()) which.push_back(static_cast<size_t>(packed.number()));
+  // A graph that somebody wrote may say anything: formulas read what the op's signature promises.
+  bool fits = y.size() == dy.size() && y.size() >= op.outputs.size();
+  for (size_t i = 0; i < op.inputs.size(); ++i)
+    fits = fits && (op.inputs[i].list || op.inputs[i].optional || i < x.size());
+  for (size_t i : which) fits = fits && i < x.size() && x[i].defined();
+  if (!fits)
+    fail(Code::E1103, cat("Deferred: the tensors of a formula of ", op.name, " do not fit the op"));
   return run_formula(op, attrs, x, y, dy, wanted, which);
 }
 

@@ -42,18 +42,16 @@ class Zip final : public DatasetObject {
       if (ended) return false;
       std::vector<Nested> items(inputs.size());
       std::exception_ptr error;
-      for (size_t i = 0; i < inputs.size(); ++i) {
+      for (size_t i = 0; i < inputs.size() && !ended; ++i) {
         try {
-          if (!inputs[i]->next(items[i])) {
-            ended = true;
-            return false;
-          }
+          ended = !inputs[i]->next(items[i]);
         } catch (...) {
           if (stops_the_program()) throw;
           if (!error) error = std::current_exception();  // the others go on with it, side by side
         }
       }
       if (error) std::rethrow_exception(error);
+      if (ended) return false;
       out = together(std::move(items));
       return true;
     }

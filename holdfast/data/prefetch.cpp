@@ -4,6 +4,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
 
@@ -18,19 +19,26 @@ struct Elements final : RefCounted {
 
 class Cache final : public DatasetObject {
  public:
-  explicit Cache(const Ref<DatasetObject>& input) : DatasetObject(input->spec(), {input}) {}
+  explicit Cache(const Ref<DatasetObject>& input)
+      : DatasetObject(input->spec(), {input}), open_(!open_tensors(*input).empty()) {}
   const char* name() const override { return "cache"; }
   int64_t cardinality() const override { return input().cardinality(); }
   Owned<Cursor> start() const override { return started<Cache, Reading>(*this); }
 
  private:
-  Ref<Elements> whole() const {
-    std::lock_guard lock(mutex_);
-    return whole_;
+  // What elements go by that are made of a graph's tensors: those of another run are others.
+  Ref<Bound> run() const {
+    return open_ && Working::current() ? Working::current()->bound : Ref<Bound>();
   }
-  void set_whole(Ref<Elements> all) const {
+  Ref<Elements> whole(const Ref<Bound>& run) const {
     std::lock_guard lock(mutex_);
-    if (!whole_) whole_ = std::move(all);
+    return whole_of_.get() == run.get() ? whole_ : Ref<Elements>();
+  }
+  void set_whole(Ref<Elements> all, const Ref<Bound>& run) const {
+    std::lock_guard lock(mutex_);
+    if (whole_ && whole_of_.get() == run.get()) return;
+    whole_ = std::move(all);
+    whole_of_ = run;
   }
 
   // Reads what an earlier iteration left, or keeps what it reads; that counts once it is whole.
@@ -38,7 +46,8 @@ class Cache final : public DatasetObject {
     explicit Reading(const Cache& s) : stage(&s) {}
     void begin() {
       begun = true;
-      kept = stage->whole();
+      run = stage->run();
+      kept = stage->whole(run);
       if (kept) return;
       kept = make_ref<Elements>();
       input = stage->input().begin();
@@ -52,15 +61,17 @@ class Cache final : public DatasetObject {
       }
       if (!input) return false;
       if (!input->next(out)) {
-        stage->set_whole(kept);
+        stage->set_whole(kept, run);
         input = {};
         return false;
       }
       kept->all.push_back(out);
-      // With the last element they are whole: not everybody asks for one more.
+      // With the last element they are whole: not everybody asks for one more. Who does is told
+      // where the input does not end with it, though it promised to.
       if (static_cast<int64_t>(++at) == count) {
-        stage->set_whole(kept);
-        input = {};
+        auto all = make_ref<Elements>();
+        all->all = kept->all;
+        stage->set_whole(std::move(all), run);
       }
       return true;
     }
@@ -75,6 +86,7 @@ class Cache final : public DatasetObject {
     }
     void restore(Restoring& from) override {
       begun = true;
+      run = stage->run();
       at = static_cast<size_t>(from.number());
       int64_t n = from.count();
       kept = make_ref<Elements>();
@@ -85,18 +97,21 @@ class Cache final : public DatasetObject {
         input->restore(from);
         count = stage->cardinality();
       } else {
-        stage->set_whole(kept);
+        stage->set_whole(kept, run);
       }
     }
     const StageRef<Cache> stage;
+    Ref<Bound> run;
     Ref<Elements> kept;
     Owned<Cursor> input;  // while it is read for the first time
     size_t at = 0;
     int64_t count = kUnknownCardinality;
     bool begun = false;
   };
+  const bool open_;
   mutable std::mutex mutex_;
   mutable Ref<Elements> whole_;
+  mutable Ref<Bound> whole_of_;
 };
 
 class Prefetch final : public DatasetObject {

@@ -221,21 +221,23 @@ class KeptInFile final : public DatasetObject {
       if (!begun) begin();
       if (read) return read->next(out);
       bool there = input->next(out);
-      if (there) write->add(out);
-      // With the last element it is whole: not everybody asks for one more.
-      if (!there || write->count() == count) {
+      if (there && !whole) write->add(out);
+      // With the last element it is whole: not everybody asks for one more. Who does is told where
+      // the input does not end with it, though it promised to.
+      if (!whole && (!there || write->count() == count)) {
         write->finish();
-        ended = true;
+        whole = true;
       }
+      ended = !there;
       return there;
     }
     void save(Saving& to) const override {
       // What has not begun would begin otherwise a second time: a shuffle draws anew.
       if (!begun && !ended) const_cast<Keeping*>(this)->begin();
-      to.number(ended);
+      to.number(ended || whole);
       to.number(static_cast<bool>(read));
       if (read) return read->save(to);
-      if (ended) return;
+      if (ended || whole) return;
       write->save(to);
       input->save(to);
     }
@@ -258,7 +260,7 @@ class KeptInFile final : public DatasetObject {
     Owned<Writer> write;
     Owned<Cursor> input;
     int64_t count = kUnknownCardinality;
-    bool begun = false, ended = false;
+    bool begun = false, whole = false, ended = false;
   };
   const std::string path_;
   const char* const stage_;

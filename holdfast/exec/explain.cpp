@@ -57,7 +57,7 @@ std::string FastPlan::explain() const {
   for (const Step& s : plan_.steps_) copies += s.node->op == &copy_op();
   std::string out =
       cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps",
-          plan_.places_.empty() ? "" : cat(", ", copies, " of them copies between devices"), "\n");
+          !plan_.placed_ ? "" : cat(", ", copies, " of them copies between devices"), "\n");
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
     const Node& n = *s.node;

@@ -278,7 +278,7 @@ void Plan::run_here(std::span<const Tensor> inputs, Tensors* given, Tensors& out
 }
 
 bool Plan::fits(std::span<const Tensor> inputs) const {
-  if (places_.empty()) {
+  if (!placed_) {
     if (!memory_elsewhere()) return true;
     return std::all_of(inputs.begin(), inputs.end(),
                        [](const Tensor& t) { return lies_on_cpu(t); }) &&
@@ -302,7 +302,7 @@ Ref<Plan> Plan::for_places_of(std::span<const Tensor> inputs) const {
     std::vector<Device*> lie;
     for (const Tensor& t : inputs) lie.push_back(place_of(t));
     Ref<Plan> made = build_for(source_ ? source_ : graph_, lie, source_ && with_passes_);
-    if (others_.size() == kMost) others_.pop_back();
+    if (others_.size() >= kMost) others_.pop_back();
     it = others_.insert(others_.end(), std::move(made));
   }
   std::rotate(others_.begin(), it, it + 1);
@@ -312,7 +312,7 @@ Ref<Plan> Plan::for_places_of(std::span<const Tensor> inputs) const {
 // Sizes of a placed plan are put into the graph that it was made of, since nodes that copy are only
 // there once everything has its place.
 Ref<Plan> Plan::for_sizes_of(std::span<const Tensor> inputs) const {
-  return sized_->find(places_.empty() || !source_ ? *graph_ : *source_, inputs);
+  return sized_->find(!placed_ || !source_ ? *graph_ : *source_, inputs);
 }
 
 const FastPlan* Plan::fast() const {

@@ -98,11 +98,12 @@ class HOLDFAST_API Plan final : public RefCounted {
   std::vector<VariableState*> variables_;  // that the graph holds
   std::vector<Device*>
       places_;               // of inputs, then of variables; empty where all is on the first CPU
+  bool placed_ = false;      // made for certain places, if only those of its own nodes
   bool explicit_ = false;    // made while no copy was allowed
   bool with_passes_ = true;  // that others of its graph are made with
   Ref<Graph> source_;        // what other plans are made of; null: its own graph
-  mutable std::mutex others_mutex_;
-  mutable std::vector<Ref<Plan>> others_;  // for other places; the one used last comes first
+  mutable std::recursive_mutex others_mutex_;  // making one warns, which runs a program's code
+  mutable std::vector<Ref<Plan>> others_;      // for other places; the one used last comes first
   mutable std::unique_ptr<SizePlans> sized_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<FastPlan> fast_;

@@ -81,6 +81,7 @@ Ref<Plan> Plan::build_for(Ref<Graph> source, std::span<Device* const> inputs, bo
   Ref<Plan> plan = build(std::move(graph), false, std::move(places));
   plan->variables_ = std::move(variables);
   plan->places_ = std::move(lie);
+  plan->placed_ = true;
   plan->explicit_ = explicitly;
   plan->with_passes_ = with_passes;
   plan->source_ = std::move(source);

@@ -88,9 +88,6 @@ void reset_layer_names() {
 
 Layer::~Layer() { let_go(added_losses_); }
 
-namespace {
-
-// Layers that stand in the places of functions, as activations do, are the layer's own.
 void hold_given_layers(Layer& layer) {
   for (const Option& o : layer.definition().options) {
     const Config value = o.get(layer.option_place());
@@ -99,8 +96,6 @@ void hold_given_layers(Layer& layer) {
       layer.hold(given->layer);
   }
 }
-
-}  // namespace
 
 void Layer::configured() { set_options(LayerOptions(common_)); }
 

@@ -92,7 +92,6 @@ bool any_symbol(const Nested& n) {
   return false;
 }
 
-// A call that C++ made.
 // None where a tensor is empty: what a call of a model left out.
 Nested without_gaps(const Nested& n) {
   if (n.is_none() || n.is_tensor()) return n.is_none() ? n : Nested(n.tensor());
@@ -112,6 +111,7 @@ Nested filled(const Nested& form, std::span<const Tensor> tensors) {
   return gaps ? without_gaps(out) : out;
 }
 
+// A call that C++ made.
 class PlainCall final : public LayerCall {
  public:
   PlainCall(Layer& of, const Nested& inputs, const CallOptions& o)

@@ -440,12 +440,20 @@ Nested all_results(const ModelLayer& model, Compiled& c) {
   std::vector<Nested::Entry> all = made.entries();
   std::vector<Ref<Metric>> told = c.metrics();
   auto add = [&](const std::string& name, const Nested& value) {
-    bool there = std::any_of(all.begin(), all.end(),
-                             [&](const Nested::Entry& e) { return e.first == name; });
-    if (!there) all.emplace_back(name, value);
+    auto it = std::find_if(all.begin(), all.end(),
+                           [&](const Nested::Entry& e) { return e.first == name; });
+    if (it != all.end())
+      it->second = value;  // the model's own has the last word
+    else
+      all.emplace_back(name, value);
   };
-  for (const Ref<ModuleObject>& m : model.submodules()) {
+  std::vector<Ref<ModuleObject>> parts = model.submodules(), others;
+  for (const Ref<ModuleObject>& m : parts)  // what inner models keep is for their own training
+    if (dynamic_cast<ModelLayer*>(m.get()))
+      for (const Ref<ModuleObject>& inside : m->submodules()) others.push_back(inside);
+  for (const Ref<ModuleObject>& m : parts) {
     auto* metric = dynamic_cast<Metric*>(m.get());
+    if (std::find(others.begin(), others.end(), m) != others.end()) continue;
     if (!metric || std::find(told.begin(), told.end(), Ref<Metric>(metric)) != told.end()) continue;
     Nested value = metric->result();
     if (value.is_dict())

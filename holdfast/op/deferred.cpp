@@ -1,6 +1,7 @@
 #include "holdfast/op/deferred.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <unordered_map>
 
@@ -43,6 +44,7 @@ Given outputs_of(const DeferredAttrs& a) {
     auto dtype = dtype_named(named);
     if (!dtype) fail(Code::E1103, cat("Deferred: `dtypes` holds '", named, "', which is no dtype"));
     int64_t rank = next();
+    if (rank > kMaxRank) fail(Code::E1103, cat("Deferred: `sizes` holds a rank of ", rank));
     Dims dims;
     for (int64_t i = 0; i < rank; ++i) dims.push_back(next());
     out.emplace_back(*dtype, rank < 0 ? Shape::unknown() : Shape(dims));
@@ -61,7 +63,8 @@ Tensors run_plainly(const std::string& name, std::span<const Tensor> in,
                     std::span<const Arg> arguments) {
   if (name == kFormula) {
     const OpDef* op = find_op(arguments[0].s());
-    if (!op) fail(Code::E1103, cat("Deferred: there is no op `", arguments[0].s(), "`"));
+    if (!op || !op->gradient || op->attrs.size() + 2 > arguments.size())
+      fail(Code::E1103, cat("Deferred: there is no formula of an op `", arguments[0].s(), "`"));
     Attrs attrs;
     for (size_t i = 0; i < op->attrs.size(); ++i) attrs.push_back(arguments[2 + i]);
     return g_formula(*op, attrs, in, arguments[1].ints());
@@ -70,7 +73,19 @@ Tensors run_plainly(const std::string& name, std::span<const Tensor> in,
   if (it == compositions().end())
     fail(Code::E1103, cat("Deferred: there is no composition `", name, "`"),
          "it is written by a function of this library, and this one has no such function");
+  if (in.size() < it->second.least)
+    fail(Code::E1103, cat("Deferred: `", name, "` is given ", in.size(), " tensors, expected ",
+                          it->second.least, " or more"));
   return it->second.run(it->second.code, in, arguments);
+}
+
+// What a step of `pulled` says: how many inputs and results there were, and which gradients arrive.
+void check_pulled(std::span<const int64_t> step, size_t given) {
+  bool fits = step[0] >= 0 && step[1] >= 0 && step[1] < 63 && step[2] >= 0 && !(step[2] >> step[1]);
+  if (!fits || static_cast<size_t>(step[0]) +
+                       static_cast<size_t>(std::popcount(static_cast<uint64_t>(step[2]))) !=
+                   given)
+    fail(Code::E1103, cat("Deferred: `pulled` does not fit its ", given, " inputs"));
 }
 
 // The code, or what gradients of it give.
@@ -78,6 +93,7 @@ Tensors evaluate(const std::string& name, std::span<const Tensor> in,
                  std::span<const Arg> arguments, std::span<const int64_t> pulled) {
   if (pulled.size() < 3) return run_plainly(name, in, arguments);
   auto last = pulled.last(3), before = pulled.first(pulled.size() - 3);
+  check_pulled(last, in.size());
   auto count = static_cast<size_t>(last[0]);
   Tensors upstream, out;
   size_t next = count;
@@ -113,11 +129,13 @@ Status run(Call& c) {
   }
   std::string name = title(a, arguments);
   if (out.size() != given.size())
-    bug(cat(name, " gave ", out.size(), " results, not ", given.size()));
+    return {Code::E1103, cat("Deferred: `dtypes` names ", given.size(), " results, and ", name,
+                             " gave ", out.size())};
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].dtype() != c.out_dtype(static_cast<int>(i)))
-      bug(cat(name, " gave a ", holdfast::name(out[i].dtype()), ", not a ",
-              holdfast::name(c.out_dtype(static_cast<int>(i)))));
+      return {Code::E1101,
+              cat("Deferred: ", name, " gave a ", holdfast::name(out[i].dtype()),
+                  ", and `dtypes` says ", holdfast::name(c.out_dtype(static_cast<int>(i))))};
     if (!out[i].shape().compatible(given[i].second))
       return {Code::E1102, cat(name, " gave shape ", out[i].shape().text(), ", expected ",
                                given[i].second.text())};
@@ -140,6 +158,7 @@ Tensors back(Grad& g) {
     wanted.push_back(static_cast<size_t>(i));
     results.emplace_back(g.x(i).dtype(), g.x(i).shape());
   }
+  if (g.outputs() >= 63) bug("a deferred composition has more results than can be pulled back");
   int64_t arriving = 0;
   for (int i = 0; i < g.outputs(); ++i) {
     if (!g.has_dy(i)) continue;

@@ -19,6 +19,7 @@ namespace detail {
 /// Code without its types; `run` calls it with arguments that were kept.
 struct CompositionDef {
   const char* name;
+  size_t least;  // how many tensors it reads whatever its arguments are
   void (*code)();
   Tensors (*run)(void (*code)(), std::span<const Tensor> in, std::span<const Arg> arguments);
 };
@@ -30,16 +31,19 @@ HOLDFAST_API Tensors deferred(const char* composition, const Tensors& in, const 
 /// Ops over some tensors, with plain arguments, registered by a name so that a graph that holds it
 /// can be written down and read again. Made when the library is loaded:
 ///
-///   const Composition turned("matrix_transpose", +[](std::span<const Tensor> in, bool conjugate) {
+///   const Composition turned("matrix_transpose", 1, +[](std::span<const Tensor> in, bool
+///   conjugate) {
 ///     return linalg::matrix_transpose(in[0], {.conjugate = conjugate});
 ///   });
+///
+/// The number is how many tensors it reads at least: a graph that somebody wrote may hold fewer.
 ///   ... return turned({t}, t.dtype(), Shape::unknown(), o.conjugate);
 template <class R, class... P>
 class Composition {
  public:
   using Code = R (*)(std::span<const Tensor>, P...);
-  Composition(const char* name, Code code) : name_(name) {
-    detail::add_composition({name, reinterpret_cast<void (*)()>(code), &run});
+  Composition(const char* name, size_t least, Code code) : name_(name) {
+    detail::add_composition({name, least, reinterpret_cast<void (*)()>(code), &run});
   }
   /// As one op with a gradient. `name` is what messages call it.
   Tensors list(const Tensors& in, const Given& outputs,

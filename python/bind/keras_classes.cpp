@@ -1,6 +1,7 @@
 // Python's types for all declared classes of Keras.
 #include "holdfast/base/text.h"
 #include "holdfast/keras/backend.h"
+#include "holdfast/keras/layer_function.h"
 #include "holdfast/keras/loss.h"
 #include "holdfast/keras/optimizer.h"
 #include "python/bind/call.h"
@@ -180,9 +181,14 @@ void set_later(Declared& object, const ClassDef& def, const std::string& name,
   Config before = option ? option->get(object.option_place()) : Config();
   keras::set_option(object, def, name, value);
   // Others read their options where they lie; these have made something of them.
-  if (!dynamic_cast<keras::Optimizer*>(&object) && !dynamic_cast<keras::Loss*>(&object)) return;
+  auto* layer = dynamic_cast<keras::Layer*>(&object);
+  if (!layer && !dynamic_cast<keras::Optimizer*>(&object) && !dynamic_cast<keras::Loss*>(&object))
+    return;
   try {
-    object.configured();
+    if (layer)
+      keras::hold_given_layers(*layer);
+    else
+      object.configured();
   } catch (...) {
     keras::set_option(object, def, name, before);
     throw;

@@ -294,7 +294,7 @@ constexpr PyGetSetDef flag_property(const char* name, const char* doc) {
       name,
       [](PyObject* o, void*) { return method([&] { return PyBool_FromLong(model_of(o).*flag); }); },
       [](PyObject* o, PyObject* v, void*) {
-        return setter([&] { model_of(o).*flag = v && PyObject_IsTrue(v) == 1; });
+        return setter([&] { model_of(o).*flag = v && truth_from(v).value_or(false); });
       },
       doc, nullptr};
 }

@@ -249,15 +249,17 @@ bool python_apply(Optimizer& o, const std::vector<Gradient>& gradients,
   if (!gil || !o.shared() || applying == &o) return false;
   auto* self = static_cast<PyObject*>(o.shared());
   static Object name = Object::steal(PyUnicode_InternFromString("apply"));
-  PyObject* found = _PyType_Lookup(Py_TYPE(self), name.get());
-  if (!found || found == standard_apply().get()) return false;
+  Object found = Object::steal(PyObject_GetAttr(self, name.get()));
+  if (!found) throw PythonError{};
+  if (PyMethod_Check(found.get()) && PyMethod_GET_FUNCTION(found.get()) == standard_apply().get())
+    return false;
   Set inside(applying, &o);
   Object all = Object::steal(PyList_New(0)), list = list_of(variables);
   for (const Gradient& g : gradients) {
     Object one = g.none() ? Object::share(Py_None) : Object::steal(wrap(g.tensor()));
     if (PyList_Append(all.get(), one.get()) < 0) throw PythonError{};
   }
-  called(found, self, all.get(), list.get());
+  called(found.get(), all.get(), list.get());
   return true;
 }
 

@@ -172,6 +172,21 @@ TEST_F(JitRows, ManyFoldsInOneLoop) {
   }
 }
 
+// Comparing folds take the most registers for themselves.
+TEST_F(JitRows, ManyFoldsOfOneValue) {
+  for (DType d : {float32, float64})
+    for (int64_t n : {33, 256}) {
+      Rows list(3, n);
+      int x = list.scaled(list.full(d), 1.5f);
+      std::vector<int> folded;
+      for (int i = 0; i < 6; ++i) folded.push_back(list.fold(i % 2 ? "Max" : "Min", x));
+      int all = x;
+      for (int f : folded) all = list.op(Scalar::kSub, {list.scaled(all, 0.5f), f});
+      list.store(all);
+      compare(list, cat("six extremes of rows of ", n), static_cast<uint64_t>(n), true);
+    }
+}
+
 Rows normalised(int64_t rows, int64_t n, DType d, bool again) {
   Rows list(rows, n);
   int x = list.full(d), g = list.full(d, {n}), s = list.per_row(d);

@@ -4,6 +4,7 @@ Each program of `data/objects_in_staged_code.txt` runs twice, traced and as it i
 same; none of them has a message.
 """
 
+import collections
 import linecache
 import pathlib
 import re
@@ -107,3 +108,19 @@ def test_a_list_that_grew_behind_a_method_is_not_read_in_the_trace():
 
     with pytest.raises(tf.errors.UnimplementedError, match="a list that grew in a staged loop"):
         f(tf.constant(1.0), tf.constant(2))
+
+
+class _ByKey(collections.defaultdict):
+    def __missing__(self, key):
+        self[key] = made = self.default_factory(key)
+        return made
+
+
+def test_a_dict_makes_what_it_lacks_in_its_own_way():
+    made = _ByKey(lambda key: key * 2)
+
+    @tf.function
+    def f(x):
+        return x * made[3]
+
+    assert float(f(tf.constant(2.0))) == 12.0

@@ -256,3 +256,32 @@ def test_the_others_of_a_zip_go_on_behind_an_error():
     for both in (Dataset.zip(b, a), Dataset.zip(a, b)):
         found = [sorted(map(float, e)) for e in both.ignore_errors()]
         assert found == [[1.0, 1.0], [0.5, 2.0], [0.25, 4.0]]
+
+
+def test_an_error_of_a_zip_is_told_though_another_ends():
+    checked = Dataset.range(4).map(
+        lambda x: tf.debugging.check_numerics(1.0 / tf.cast(3 - x, tf.float32), "")
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        list(Dataset.zip(checked, Dataset.range(3)))
+
+
+def test_a_cache_tells_of_an_input_that_does_not_end_as_promised(tmp_path):
+    promised = Dataset.range(5).apply(tf.data.experimental.assert_cardinality(3))
+    for cached in (promised.cache(), promised.cache(str(tmp_path / "kept"))):
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            list(cached)
+
+
+def test_a_function_of_datasets_may_choose_shapes():
+    """What either side gives is what later stages are told."""
+
+    def rows(x):
+        if x > 0:
+            v = tf.zeros([2])
+        else:
+            v = tf.zeros([3])
+        return Dataset.from_tensors(v)
+
+    made = Dataset.range(2).flat_map(rows).map(lambda v: tf.shape(v)[0])
+    assert [int(n) for n in made] == [3, 2]

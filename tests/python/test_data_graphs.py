@@ -33,6 +33,10 @@ def total(make):
 MADE = {
     "slices": (lambda x: Dataset.from_tensor_slices(x), lambda x: x),
     "tensors": (lambda x: Dataset.from_tensors(x), lambda x: x),
+    "cached": (
+        lambda x: Dataset.from_tensor_slices(x).cache().repeat(2),
+        lambda x: np.tile(x, 2),
+    ),
     "structure": (
         lambda x: Dataset.from_tensor_slices({"a": x, "b": (x, x)}).map(
             lambda e: e["a"] + e["b"][1]

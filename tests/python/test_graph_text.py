@@ -208,3 +208,31 @@ def test_a_composition_that_nobody_knows_is_refused_by_name():
     )
     with pytest.raises(tf.errors.InvalidArgumentError, match="no composition `nothing`"):
         function.call([tf.constant(1.0)])
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'composition="softmax", dtypes=strings["float32"], sizes=[0], pulled=[5, 1, 1]',
+        'composition="softmax", dtypes=strings["float32"], sizes=[0], pulled=[1, 100, 1]',
+        'composition="softmax", dtypes=strings["float32"], sizes=[0], pulled=[1, 0, 0]',
+        'composition="softmax", dtypes=strings["float32", "float32"], sizes=[0, 0]',
+        'composition="conv_transpose", dtypes=strings["float32"], sizes=[0]',
+        'composition="formula", dtypes=strings["float32"], sizes=[0], argument_0="Shape"',
+        'composition="formula", dtypes=strings["float32"], sizes=[0], argument_0="Deferred"',
+        'composition="formula", dtypes=strings["float32"], sizes=[0], argument_0="Tanh", argument_1=[1, 1, 0, 0, 1, 99]',
+        'composition="softmax", dtypes=strings["float32"], sizes=[1099511627776]',
+    ],
+)
+def test_a_composition_that_somebody_wrote_wrongly_is_refused(attributes):
+    outputs = "y, z" if '"float32", "float32"' in attributes else "y"
+    types = "float32[], float32[]" if "z" in outputs else "float32[]"
+    text = f"""holdfast graph 1
+        function f(x) {{
+          x = Placeholder() : float32[2]
+          {outputs} = Deferred(x) {{{attributes}}} : {types}
+          return y
+        }}"""
+    with pytest.raises(tf.errors.OpError) as refused:
+        _holdfast.parse_graph(text).call([tf.constant([1.0, 2.0])])
+    assert "E1599" not in str(refused.value)

@@ -60,3 +60,11 @@ def test_the_weights_of_such_a_layer_are_trained_and_saved(tmp_path):
 def test_what_is_neither_a_name_nor_a_function_nor_a_layer_is_refused():
     with pytest.raises(TypeError, match="`activation` of Dense"):
         layers.Dense(2, activation=keras.losses.MeanSquaredError())
+
+
+def test_a_layer_that_is_set_afterwards_is_held_too():
+    dense = layers.Dense(4)
+    dense.activation = layers.PReLU()
+    dense.build((None, 3))
+    dense(np.ones((2, 3), "f"))
+    assert len(dense.trainable_variables) == 3

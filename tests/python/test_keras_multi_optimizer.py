@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import holdfast as tf
 from holdfast import keras
 
 optimizers = keras.optimizers
@@ -106,3 +107,28 @@ def test_training_calls_an_apply_of_the_program():
     assert Halved.calls > 0
     for a, b in zip(halved.get_weights(), plain.get_weights(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_steps_without_a_gradient_are_refused_and_rows_are_scaled():
+    table = tf.Variable(np.ones((4, 2), "f"))
+    table_of = optimizers.OptimizerMap(optimizers.SGD(1.0))
+    several = optimizers.MultiOptimizer(table_of, loss_scale_factor=2.0)
+    with pytest.raises(ValueError):
+        several.apply([None], [table])
+    assert int(several.iterations) == 0
+    rows = tf.IndexedSlices(tf.fill([1, 2], 2.0), tf.constant([1]), tf.constant([4, 2]))
+    several.apply([rows], [table])
+    np.testing.assert_allclose(table, [[1, 1], [0, 0], [1, 1], [1, 1]])
+
+
+def test_training_calls_an_apply_that_an_object_has():
+    sgd, calls = optimizers.SGD(0.1), []
+    own = sgd.apply
+
+    def noted(grads, trainable_variables=None):
+        calls.append(len(grads))
+        return own(grads, trainable_variables)
+
+    sgd.apply = noted
+    trained(sgd)
+    assert calls

@@ -200,3 +200,11 @@ def test_cross_joins_each_value_with_each():
     ]
     with pytest.raises(tf.errors.InvalidArgumentError, match="no rows"):
         tf.ragged.cross([tf.ragged.constant([[[1]]])])
+
+
+def test_cross_refuses_what_it_cannot_join():
+    words = tf.ragged.constant([["a"], ["b", "c"]])
+    with pytest.raises(TypeError, match="input 1 of `tf.ragged.cross` is float32"):
+        tf.ragged.cross([words, tf.ragged.constant([[1.5], [2.5]])])
+    with pytest.raises(ValueError, match="2, 3 rows"):
+        tf.ragged.cross([words, [["a"], ["b"], ["c"]]])

@@ -265,3 +265,10 @@ def test_patterns_in_the_program_do_what_those_in_tensors_do():
     assert got.numpy().tolist() == [True, True, False]
     with pytest.raises(ValueError, match="no regular expression"):
         tf.raw_ops.StaticRegexFullMatch(input=texts, pattern="(")
+
+
+def test_strict_transcoding_refuses_control_characters_that_are_to_go():
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.strings.unicode_transcode(
+            "a\x01b", "UTF-8", "UTF-8", errors="strict", replace_control_characters=True
+        )

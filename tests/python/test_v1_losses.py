@@ -153,3 +153,17 @@ def test_the_total_has_regularizers_or_leaves_them_out():
 def test_what_does_not_fit_is_refused_by_name(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_a_loss_of_a_graph_that_is_not_the_default_is_kept_there():
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.constant([1.0, 2.0])
+    loss = v1.losses.mean_squared_error(x, x + 1.0)
+    assert graph.get_collection(v1.GraphKeys.LOSSES) == [loss]
+
+
+def test_logits_may_have_a_last_axis_of_one():
+    labels, logits = tf.constant([0, 1, 2, 0]), tf.zeros([4, 3, 1])
+    got = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+    np.testing.assert_allclose(got, np.log(3), rtol=1e-6)

@@ -84,7 +84,10 @@ void VectorCode::body(int chunks, bool tail, int first) {
       for (size_t k = 0; k < b.stores.size(); ++k)
         if (b.stores[k].node == i) store(b.stores[k], b.operands.size() + k, u);
       for (size_t k = 0; k < b.folds.size(); ++k)
-        if (b.folds[k].node == i) fold(k, in_register(i, u, at(i).lane), first + u);
+        if (b.folds[k].node == i) {
+          registers_->next(i);  // each fold borrows anew
+          fold(k, in_register(i, u, at(i).lane), first + u);
+        }
       registers_->release_dead(u);
     }
   spills_ = std::max(spills_, registers_->spills());

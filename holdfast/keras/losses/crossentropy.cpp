@@ -42,14 +42,18 @@ void need_shape(const char* loss, const Tensor& y_true, const Tensor& y_pred) {
   bool one_label = t.rank() == p.rank() - 1 || (t.rank() > 0 && t[-1] == 1);
   std::vector<Fix> fixes;
   if (one_label && p.rank() > 0 && p[-1] > 1) {
-    fixes.push_back(
-        manual_fix("of two classes: let the model give one number, by a last layer of "
-                   "one unit: `Dense(1, activation=\"sigmoid\")`"));
+    fixes.push_back(manual_fix(
+        cat("of two classes: let the model give one number, by a last layer of one unit: ",
+            language() == Language::kPython ? "`Dense(1, activation=\"sigmoid\")`"
+                                            : "`Dense(1, \"sigmoid\")`")));
     fixes.push_back(
         manual_fix("of classes that exclude each other: use "
                    "SparseCategoricalCrossentropy, with a softmax at the end"));
   } else if (one_label && p.rank() > 0 && p[-1] == 1) {
-    fixes.push_back(manual_fix("one number for each example is BinaryCrossentropy's: use that"));
+    if (!std::string_view(loss).starts_with("Binary"))
+      fixes.push_back(manual_fix("one number for each example is BinaryCrossentropy's: use that"));
+    else if (t.rank() == p.rank() - 1)
+      fixes.push_back(manual_fix("give the labels a last axis: `expand_dims(labels, -1)`"));
   }
   fail(Code::E1102, cat(loss, ": `y_true` has the shape ", t.text(), ", `y_pred` ", p.text()),
        "labels and predictions of this loss have one shape", std::move(fixes));

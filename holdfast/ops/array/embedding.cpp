@@ -51,7 +51,7 @@ Tensor rows_of_shards(const Tensors& shards, const Tensor& ids, const std::strin
 
 Tensor clipped(const Tensor& rows, const Tensor& ids, double max_norm);
 const Composition clipped_later(
-    "embedding_lookup",
+    "embedding_lookup", 2,
     +[](std::span<const Tensor> in, double max_norm) { return clipped(in[0], in[1], max_norm); });
 
 Tensor clipped(const Tensor& rows, const Tensor& ids, double max_norm) {

@@ -106,7 +106,7 @@ static const Op op =
                  "strings(3, 2), [[0, 1]]", "uniform(2, 3), [[[1, 2]], [[0, 0]]]")
         .reference("np.asarray(params)[tuple(np.moveaxis(np.asarray(indices), -1, 0))]");
 static const Composition later(
-    "gather_nd", +[](std::span<const Tensor> in, int64_t batch_dims, const std::string& policy) {
+    "gather_nd", 2, +[](std::span<const Tensor> in, int64_t batch_dims, const std::string& policy) {
       return gather_nd(in[0], in[1], {.batch_dims = batch_dims, .bad_indices_policy = policy});
     });
 Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) {

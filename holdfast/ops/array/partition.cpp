@@ -170,7 +170,7 @@ static const Op stitch_op =
 
 // The raw op of TensorFlow takes two lists; ours takes each list joined to one tensor.
 static const Composition stitch_later(
-    "dynamic_stitch", +[](std::span<const Tensor> in) {
+    "dynamic_stitch", 1, +[](std::span<const Tensor> in) {
       size_t n = in.size() / 2;
       return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
     });

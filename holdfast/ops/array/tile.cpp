@@ -82,7 +82,7 @@ Tensor host_rows(const Dims& repeats, int64_t total) {
 }
 
 const Composition repeated(
-    "repeat", +[](std::span<const Tensor> in, std::optional<int64_t> axis) {
+    "repeat", 2, +[](std::span<const Tensor> in, std::optional<int64_t> axis) {
       return repeat(in[0], Sizes(in[1]), RepeatOptions{.axis = axis});
     });
 Tensor repeat_later(const Tensor& t, const Tensor& repeats, const RepeatOptions& o,

@@ -77,7 +77,7 @@ REGISTER(
         .reference("np.where(np.reshape(condition, np.shape(condition) + (1,) * (t.ndim - 1)) "
                    "if np.ndim(condition) == 1 else condition, t, e)"));
 static const Composition select_later(
-    "Select", +[](std::span<const Tensor> in) { return select_rows(in[0], in[1], in[2]); });
+    "Select", 3, +[](std::span<const Tensor> in) { return select_rows(in[0], in[1], in[2]); });
 Tensor select_rows(const In& condition, const In& t, const In& e) {
   Tensor c = condition, x = t.tensor(e.dtype()), y = e.tensor(x.dtype());
   if (!ranks_known({c, x})) return select_later({c, x, y}, x.dtype(), x.shape());
@@ -109,7 +109,7 @@ REGISTER(
                  "uniform(3, 2), [True, False], axis=1")
         .reference("np.asarray(tensor)[(slice(None),) * (axis or 0) + (np.asarray(mask),)]"));
 static const Composition mask_later(
-    "boolean_mask", +[](std::span<const Tensor> in, std::optional<int64_t> axis) {
+    "boolean_mask", 2, +[](std::span<const Tensor> in, std::optional<int64_t> axis) {
       return boolean_mask(in[0], in[1], BooleanMaskOptions{.axis = axis});
     });
 Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& o) {

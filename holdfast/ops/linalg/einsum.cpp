@@ -368,7 +368,7 @@ REGISTER(
                  "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
         .reference("np.einsum(equation, *inputs)"));
 static const Composition einsum_later(
-    "einsum", +[](std::span<const Tensor> in, const std::string& equation) {
+    "einsum", 1, +[](std::span<const Tensor> in, const std::string& equation) {
       return einsum(equation, Tensors(in));
     });
 Tensor einsum(const std::string& equation, const Ins& inputs) {

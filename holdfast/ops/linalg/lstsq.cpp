@@ -69,7 +69,8 @@ Status run_lstsq(Call& c) {
 // (A^H A + l I)^-1 A^H b, or for wide matrices A^H (A A^H + l I)^-1 b.
 Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regularizer);
 const Composition normal_later(
-    "lstsq", +[](std::span<const Tensor> in) { return by_normal_equations(in[0], in[1], in[2]); });
+    "lstsq", 3,
+    +[](std::span<const Tensor> in) { return by_normal_equations(in[0], in[1], in[2]); });
 
 Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regularizer) {
   if (!ranks_known({a, b}) || a.dim(-1) < 0 || a.dim(-2) < 0) {

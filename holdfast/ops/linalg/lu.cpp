@@ -64,7 +64,7 @@ REGISTER(FUNCTION(&linalg::lu_reconstruct)
                         "np.eye(lower_upper.shape[-1], dtype='float32')) @ np.triu(lower_upper), "
                         "np.argsort(perm, -1)[..., None], -2)"));
 static const Composition reconstruct_later(
-    "lu_reconstruct", +[](std::span<const Tensor> in, bool validate) {
+    "lu_reconstruct", 2, +[](std::span<const Tensor> in, bool validate) {
       return linalg::lu_reconstruct(in[0], in[1], {.validate_args = validate});
     });
 Tensor linalg::lu_reconstruct(const In& lower_upper, const In& perm, const LuSolveOptions& o) {
@@ -90,7 +90,7 @@ REGISTER(FUNCTION(&linalg::lu_solve)
                         "@ np.triu(lower_upper), np.argsort(perm, -1)[..., None], -2), rhs)")
              .checks({.rtol = 1e-4, .atol = 1e-5}));
 static const Composition solve_later(
-    "lu_solve", +[](std::span<const Tensor> in, bool validate) {
+    "lu_solve", 3, +[](std::span<const Tensor> in, bool validate) {
       return linalg::lu_solve(in[0], in[1], in[2], {.validate_args = validate});
     });
 Tensor linalg::lu_solve(const In& lower_upper, const In& perm, const In& rhs,
@@ -123,7 +123,7 @@ REGISTER(
                    "np.triu(lower_upper))[np.argsort(perm)])")
         .checks({.rtol = 1e-4, .atol = 1e-5}));
 static const Composition inverse_later(
-    "lu_matrix_inverse", +[](std::span<const Tensor> in, bool validate) {
+    "lu_matrix_inverse", 2, +[](std::span<const Tensor> in, bool validate) {
       return linalg::lu_matrix_inverse(in[0], in[1], {.validate_args = validate});
     });
 Tensor linalg::lu_matrix_inverse(const In& lower_upper, const In& perm, const LuSolveOptions& o) {

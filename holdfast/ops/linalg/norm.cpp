@@ -40,7 +40,7 @@ Tensor largest(const Tensor& sizes, const Axes& axis) {
 
 Tensor spectral(const Tensor& t, const Dims& axes);
 const Composition spectral_later(
-    "norm", +[](std::span<const Tensor> in, const Ints& axes) {
+    "norm", 1, +[](std::span<const Tensor> in, const Ints& axes) {
       return spectral(in[0], Dims(axes.begin(), axes.end()));
     });
 

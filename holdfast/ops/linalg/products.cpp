@@ -78,7 +78,7 @@ REGISTER(
         .samples("uniform(3, 4)", "uniform(2, 3, 4)", "complexes(2, 3), conjugate=True")
         .reference("np.conj(np.swapaxes(a, -1, -2)) if conjugate else np.swapaxes(a, -1, -2)"));
 static const Composition transposed_later(
-    "matrix_transpose", +[](std::span<const Tensor> in, bool conjugate) {
+    "matrix_transpose", 1, +[](std::span<const Tensor> in, bool conjugate) {
       return linalg::matrix_transpose(in[0], {.conjugate = conjugate});
     });
 Tensor linalg::matrix_transpose(const In& a, const MatrixTransposeOptions& o) {

@@ -184,7 +184,7 @@ REGISTER(FUNCTION(&linalg::pinv)
              .reference("np.linalg.pinv(a)")
              .checks({.rtol = 1e-3, .atol = 1e-4}));
 static const Composition pinv_later(
-    "pinv", +[](std::span<const Tensor> in, bool validate) {
+    "pinv", 1, +[](std::span<const Tensor> in, bool validate) {
       linalg::PinvOptions o{.validate_args = validate};
       if (in.size() > 1) o.rcond = in[1];
       return linalg::pinv(in[0], o);
@@ -221,7 +221,7 @@ REGISTER(FUNCTION(&linalg::matrix_rank)
              .reference("np.linalg.matrix_rank(a).astype(np.int32)")
              .checks({.gradient = false}));
 static const Composition rank_later(
-    "matrix_rank", +[](std::span<const Tensor> in, bool validate) {
+    "matrix_rank", 1, +[](std::span<const Tensor> in, bool validate) {
       linalg::MatrixRankOptions o{.validate_args = validate};
       if (in.size() > 1) o.tol = in[1];
       return linalg::matrix_rank(in[0], o);

@@ -87,7 +87,7 @@ REGISTER(FUNCTION(&tensordot)
                       "uniform(2, 3), uniform(4, 3), [[1], [1]]", "uniform(2), uniform(3), 0")
              .reference("np.tensordot(a, b, axes)"));
 static const Composition later(
-    "tensordot", +[](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
+    "tensordot", 3, +[](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
 Tensor tensordot(const In& a, const In& b, const In& axes) {
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
   Tensor over = axes;

@@ -239,8 +239,9 @@ Tensors operands_of_late(const Ins& diagonals, const In& rhs, const std::string&
 }
 
 const Composition solve_later(
-    "tridiagonal_solve", +[](std::span<const Tensor> in, const std::string& format, bool transpose,
-                             bool conjugate, bool pivoting, bool perturb) {
+    "tridiagonal_solve", 1,
+    +[](std::span<const Tensor> in, const std::string& format, bool transpose, bool conjugate,
+        bool pivoting, bool perturb) {
       return linalg::tridiagonal_solve(Tensors(in.first(in.size() - 1)), in.back(),
                                        {.diagonals_format = format,
                                         .transpose_rhs = transpose,
@@ -249,7 +250,7 @@ const Composition solve_later(
                                         .perturb_singular = perturb});
     });
 const Composition matmul_later(
-    "tridiagonal_matmul", +[](std::span<const Tensor> in, const std::string& format) {
+    "tridiagonal_matmul", 1, +[](std::span<const Tensor> in, const std::string& format) {
       return linalg::tridiagonal_matmul(Tensors(in.first(in.size() - 1)), in.back(),
                                         {.diagonals_format = format});
     });

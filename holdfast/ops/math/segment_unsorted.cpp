@@ -142,7 +142,7 @@ REGISTER(FUNCTION(&unsorted_segment_mean)
              .samples("uniform(5), [2, 0, 2, -1, 0], 3", "uniform(4, 3), [1, 0, 1, 0], 2")
              .reference(HOLDFAST_UNSORTED_REFERENCE("np.mean", "0")));
 static const Composition mean_later(
-    "unsorted_segment_mean",
+    "unsorted_segment_mean", 3,
     +[](std::span<const Tensor> in) { return unsorted_segment_mean(in[0], in[1], Sizes(in[2])); });
 Tensor unsorted_segment_mean(const In& data, const In& segment_ids, const Sizes& n) {
   Tensor x = data, ids = wide(segment_ids);
@@ -159,7 +159,7 @@ REGISTER(FUNCTION(&unsorted_segment_sqrt_n)
              .reference(HOLDFAST_UNSORTED_REFERENCE(
                  "(lambda r, axis: np.sum(r, axis=axis) / np.sqrt(len(r)))", "0")));
 static const Composition root_later(
-    "unsorted_segment_sqrt_n", +[](std::span<const Tensor> in) {
+    "unsorted_segment_sqrt_n", 3, +[](std::span<const Tensor> in) {
       return unsorted_segment_sqrt_n(in[0], in[1], Sizes(in[2]));
     });
 Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids, const Sizes& n) {

@@ -59,9 +59,10 @@ Tensor run(const char* function, int axes, const In& input, const In& filters, c
            const Padding& padding, const std::optional<std::string>& data_format,
            const Axes& dilations);
 const Composition run_later(
-    "conv", +[](std::span<const Tensor> in, const std::string& function, int64_t axes,
-                const Axes& strides, const Padding& padding,
-                const std::optional<std::string>& data_format, const Axes& dilations) {
+    "conv", 2,
+    +[](std::span<const Tensor> in, const std::string& function, int64_t axes, const Axes& strides,
+        const Padding& padding, const std::optional<std::string>& data_format,
+        const Axes& dilations) {
       return run(function.c_str(), static_cast<int>(axes), in[0], in[1], strides, padding,
                  data_format, dilations);
     });
@@ -170,8 +171,9 @@ REGISTER(
                  "uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), padding='SAME', dilations=2")
         .reference(numpy_conv("input", "filters", "strides", "data_format", "dilations").c_str()));
 static const Composition convolution_later(
-    "convolution", +[](std::span<const Tensor> in, const Axes& strides, const Padding& padding,
-                       const std::optional<std::string>& data_format, const Axes& dilations) {
+    "convolution", 2,
+    +[](std::span<const Tensor> in, const Axes& strides, const Padding& padding,
+        const std::optional<std::string>& data_format, const Axes& dilations) {
       return convolution(in[0], in[1],
                          {.strides = strides,
                           .padding = padding,
@@ -239,8 +241,9 @@ REGISTER(FUNCTION(&conv_transpose)
              .samples("uniform(1, 3, 4, 3), uniform(3, 3, 2, 3), [1, 6, 8, 2], 2",
                       "uniform(2, 5, 3), uniform(3, 4, 3), [2, 10, 4], 2"));
 static const Composition transpose_later(
-    "conv_transpose", +[](std::span<const Tensor> in, const Padding& padding,
-                          const std::optional<std::string>& data_format, const Axes& dilations) {
+    "conv_transpose", 4,
+    +[](std::span<const Tensor> in, const Padding& padding,
+        const std::optional<std::string>& data_format, const Axes& dilations) {
       return conv_transpose(
           in[0], in[1], Sizes(in[2]), Sizes(in[3]),
           {.padding = padding, .data_format = data_format, .dilations = dilations});

@@ -147,7 +147,7 @@ REGISTER(
         .samples("uniform(3, 5)", "uniform(3, 5), False", "uniform(4, 3), True, 0")
         .checks({.second_gradient = false}));
 static const Composition later(
-    "isotonic_regression", +[](std::span<const Tensor> in, bool decreasing, int64_t axis) {
+    "isotonic_regression", 1, +[](std::span<const Tensor> in, bool decreasing, int64_t axis) {
       return isotonic_regression(in[0], {.decreasing = decreasing, .axis = axis});
     });
 std::tuple<Tensor, Tensor> isotonic_regression(const In& inputs, const IsotonicOptions& o) {

@@ -159,7 +159,7 @@ REGISTER(FUNCTION(&nn::softmax_cross_entropy_with_logits)
              .reference("-np.sum(np.asarray(labels) * scipy.special.log_softmax(logits, "
                         "axis=axis), axis=axis)"));
 static const Composition dense_late(
-    "softmax_cross_entropy_with_logits", +[](std::span<const Tensor> in, int64_t axis) {
+    "softmax_cross_entropy_with_logits", 2, +[](std::span<const Tensor> in, int64_t axis) {
       return nn::softmax_cross_entropy_with_logits(in[0], in[1], {.axis = axis});
     });
 Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits,
@@ -216,7 +216,7 @@ REGISTER(FUNCTION(&nn::sparse_softmax_cross_entropy_with_logits)
              .reference("-np.take_along_axis(scipy.special.log_softmax(logits, axis=-1), "
                         "np.asarray(labels)[..., None], -1)[..., 0]"));
 static const Composition sparse_late(
-    "sparse_softmax_cross_entropy_with_logits", +[](std::span<const Tensor> in) {
+    "sparse_softmax_cross_entropy_with_logits", 2, +[](std::span<const Tensor> in) {
       return nn::sparse_softmax_cross_entropy_with_logits(in[0], in[1]);
     });
 Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logits) {

@@ -91,8 +91,9 @@ REGISTER(FUNCTION(&max_pool)
                       "uniform(2, 5, 6, 3), 3, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]")
              .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
 static const Composition max_later(
-    "max_pool", +[](std::span<const Tensor> in, const Sizes& ksize, const Sizes& strides,
-                    const Padding& padding, const std::optional<std::string>& data_format) {
+    "max_pool", 1,
+    +[](std::span<const Tensor> in, const Sizes& ksize, const Sizes& strides,
+        const Padding& padding, const std::optional<std::string>& data_format) {
       return max_pool(in[0], ksize, strides, padding, {.data_format = data_format});
     });
 Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
@@ -152,8 +153,9 @@ REGISTER(FUNCTION(&avg_pool)
                       "uniform(2, 7, 3), 2, 2, 'SAME'", "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'")
              .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
 static const Composition avg_later(
-    "avg_pool", +[](std::span<const Tensor> in, const Sizes& ksize, const Sizes& strides,
-                    const Padding& padding, const std::optional<std::string>& data_format) {
+    "avg_pool", 1,
+    +[](std::span<const Tensor> in, const Sizes& ksize, const Sizes& strides,
+        const Padding& padding, const std::optional<std::string>& data_format) {
       return avg_pool(in[0], ksize, strides, padding, {.data_format = data_format});
     });
 Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
@@ -216,9 +218,10 @@ REGISTER(
                               "(np.nanmax if pooling_type == 'MAX' else np.nanmean)")
                        .c_str()));
 static const Composition any_later(
-    "pool", +[](std::span<const Tensor> in, const Sizes& window_shape, const std::string& type,
-                const Axes& strides, const Padding& padding,
-                const std::optional<std::string>& data_format, const Axes& dilations) {
+    "pool", 1,
+    +[](std::span<const Tensor> in, const Sizes& window_shape, const std::string& type,
+        const Axes& strides, const Padding& padding, const std::optional<std::string>& data_format,
+        const Axes& dilations) {
       return pool(in[0], window_shape, type,
                   {.strides = strides,
                    .padding = padding,

@@ -72,10 +72,10 @@ struct Chosen {
 };
 
 const Composition softmax_later(
-    "softmax",
+    "softmax", 1,
     +[](std::span<const Tensor> in, int64_t axis) { return nn::softmax(in[0], {.axis = axis}); });
 const Composition log_softmax_later(
-    "log_softmax", +[](std::span<const Tensor> in, int64_t axis) {
+    "log_softmax", 1, +[](std::span<const Tensor> in, int64_t axis) {
       return nn::log_softmax(in[0], {.axis = axis});
     });
 

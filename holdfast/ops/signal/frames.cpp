@@ -34,8 +34,10 @@ int axis_in(const char* function, const Tensor& t, int64_t axis) {
 
 Tensor shifted(const char* function, const Tensor& t, const Axes& axes, bool back);
 const Composition shifted_later(
-    "fftshift", +[](std::span<const Tensor> in, const std::string& function, const Axes& axes,
-                    bool back) { return shifted(function.c_str(), in[0], axes, back); });
+    "fftshift", 1,
+    +[](std::span<const Tensor> in, const std::string& function, const Axes& axes, bool back) {
+      return shifted(function.c_str(), in[0], axes, back);
+    });
 
 // By how much each axis moves: half its size, rounded one way or the other.
 Tensor shifted(const char* function, const Tensor& t, const Axes& axes, bool back) {
@@ -64,7 +66,7 @@ Tensor places_in(int64_t frames, int64_t length, int64_t step, const Shape& shap
 Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::FrameOptions& o);
 // The second input is the number that fills frames up.
 const Composition framed_later(
-    "frame",
+    "frame", 2,
     +[](std::span<const Tensor> in, int64_t length, int64_t step, bool pad_end, int64_t axis) {
       return framed(in[0], length, step,
                     {.pad_end = pad_end, .pad_value = KeptIn(in[1]), .axis = axis});
@@ -99,7 +101,7 @@ Tensor framed(const Tensor& t, int64_t length, int64_t step, const signal::Frame
 
 Tensor added_up(const Tensor& t, int64_t step);
 const Composition added_up_later(
-    "overlap_and_add",
+    "overlap_and_add", 1,
     +[](std::span<const Tensor> in, int64_t step) { return added_up(in[0], step); });
 
 Tensor added_up(const Tensor& t, int64_t step) {

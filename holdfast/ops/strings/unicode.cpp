@@ -187,6 +187,7 @@ struct Reading {
   Errors errors;
   int32_t replacement;
   bool no_controls;
+  bool controls_fit = true;  // a control character is replaced, also where errors are refused
   template <class F>
   bool each(std::string_view text, F&& take) const {
     auto [plain, mark] = unmarked(encoding, text);
@@ -199,6 +200,8 @@ struct Reading {
         if (errors == Errors::kReplace) take(replacement, begin);
       } else if (!no_controls || !is_control(next.character)) {
         take(next.character, begin);
+      } else if (errors == Errors::kStrict && !controls_fit) {
+        return false;
       } else if (errors != Errors::kIgnore) {
         take(replacement, begin);
       }
@@ -297,7 +300,8 @@ void infer_transcode(Infer& s) {
 Status run_transcode(Call& c) {
   auto a = c.attrs<TranscodeAttrs>();
   Reading reading{*encoding_named(a.input_encoding()), errors_named(a.errors()),
-                  static_cast<int32_t>(a.replacement_char()), a.replace_control_characters()};
+                  static_cast<int32_t>(a.replacement_char()), a.replace_control_characters(),
+                  false};
   Encoding to = *encoding_named(a.output_encoding());
   const auto* from = c.in().raw<std::string>();
   auto* out = c.out().mutable_raw<std::string>();

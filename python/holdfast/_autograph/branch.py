@@ -43,10 +43,15 @@ def truth(value: Any) -> Any:
 def if_(test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site) -> None:
     """The statement."""
     taken = decided(test)
-    if taken is True or (taken is not False and only_types.on):
+    if taken is True:
         body()
     elif taken is False:
         orelse()
+    elif only_types.on:
+        try:
+            staged_if(taken, body, orelse, site)
+        except DiagnosticError:  # of datasets, which no graph joins, one side tells what they are
+            body()
     else:
         staged_if(taken, body, orelse, site)
 
@@ -150,11 +155,16 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
 def if_expression(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """`first if test else second`."""
     taken = decided(test)
-    if taken is True or (taken is not False and only_types.on):
+    if taken is True:
         return first()
     if taken is False:
         return second()
-    return _choose(taken, first, second, "the conditional expression")
+    try:
+        return _choose(taken, first, second, "the conditional expression")
+    except DiagnosticError:
+        if not only_types.on:
+            raise
+        return first()  # of datasets, which no graph joins, one side tells what they are
 
 
 def and_(value: Any, *rest: Callable[[], Any]) -> Any:

@@ -104,7 +104,9 @@ def leave_rows(journal: Journal) -> None:
     for change in journal.changes:
         value, location = change.value, getattr(change, "location", None)
         if isinstance(value, StagedList) and not isinstance(location, CellLocation | None):
-            made = rows.setdefault(id(value), Rows(value.stack()))
+            made = rows.get(id(value))
+            if made is None:
+                made = rows[id(value)] = Rows(value.stack())
             change.value = change.inside = made
             if location.read() is value:
                 raw_write(location, made)
@@ -117,7 +119,8 @@ def _lists(value: Any, location: Location, deep: int) -> Iterator[tuple[Any, Loc
         return
     if isinstance(value, (list, dict)):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _lists(inner, ItemLocation(value, key), deep - 1)
+            if isinstance(inner, (list, dict)) or is_made(inner):
+                yield from _lists(inner, ItemLocation(value, key), deep - 1)
     elif is_made(value):
         for name, inner in attributes_of(value).items():
             yield from _lists(inner, AttributeLocation(value, name), deep - 1)

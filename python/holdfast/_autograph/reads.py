@@ -251,7 +251,8 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
 
 def _make_missing(container: Any, index: Any) -> None:
     """A dict that makes what it lacks stores it, which is a store like any other."""
-    makes = container.default_factory if isinstance(container, defaultdict) else None
+    plain = getattr(type(container), "__missing__", None) is defaultdict.__missing__
+    makes = container.default_factory if plain else None
     if makes is not None and index not in container:
         _Item(container, index).value = fresh(makes())
 

@@ -14,7 +14,7 @@ __all__ = ["describe_symbol", "is_symbol", "only_types"]
 class _OnlyTypes(threading.local):
     """Whether code runs on this thread to tell the types of what it gives, and nothing more.
 
-    Of an `if` on a symbol the first side tells as much as both.
+    Of an `if` on a symbol whose sides can't be joined the first is asked alone.
     """
 
     on = False

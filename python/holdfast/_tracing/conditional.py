@@ -151,11 +151,10 @@ def refuse_grown(
 
 def _refuse(change: Change, asked: str) -> NoReturn:
     name, site, text = _named(change), change.site, _text(change)
-    in_loop = site is not None and site.kind != "if"
-    if isinstance(change, Growth) and in_loop and holds_symbol(change.value):
-        refuse_grown(site, change.container.read(), change.method, used_here(asked))
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
+    if isinstance(change, Growth) and loop and holds_symbol(change.value):
+        refuse_grown(site, change.container.read(), change.method, labels)
     sides: list[Any] = []
     if site is not None:
         about = "this loop is staged" if loop else "this condition has no value while tracing"

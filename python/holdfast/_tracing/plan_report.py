@@ -9,19 +9,17 @@ from ..errors import fail
 if TYPE_CHECKING:
     from .function import Function
 
-_SEVERAL = "several devices: each step finds its kernel and its memory when it runs"
-
 
 def memory_plan(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Each buffer of the memory that a call needs, with the user's line that fills it."""
-    text: str | None = _concrete(function, args, kwargs, "memory_plan").memory_plan()
-    return _SEVERAL if text is None else text
+    text: str = _concrete(function, args, kwargs, "memory_plan").memory_plan()
+    return text
 
 
 def explain(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """The steps of a call: kernels, why others refused, bytes, what was fused, times if taken."""
-    text: str | None = _concrete(function, args, kwargs, "explain").explain()
-    return _SEVERAL if text is None else text
+    text: str = _concrete(function, args, kwargs, "explain").explain()
+    return text
 
 
 def time_steps(function: Function, on: bool) -> None:

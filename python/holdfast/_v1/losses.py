@@ -174,7 +174,7 @@ def compute_weighted_loss(
                 elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
                     loss = _mean(loss, _of("cast", _of("size", elements), float32))
             loss = _of("cast", loss, given.dtype)
-    add_loss(loss, loss_collection)
+        add_loss(loss, loss_collection)
     return loss
 
 
@@ -309,9 +309,9 @@ def mean_pairwise_squared_error(
             second = 2 * _of("math.divide_no_nan", total * total, pairs)
             weighted = (first - second) * weighs
             loss = _of("reduce_sum", weighted)
-            some = _of("reduce_sum", _present(error, weighs)) > 0
+            some = _of("reduce_sum", n) > 0
             loss = _of("where", some, loss, _of("zeros_like", loss), name="value")
-    add_loss(loss, loss_collection)
+        add_loss(loss, loss_collection)
     return loss
 
 
@@ -424,7 +424,11 @@ def sparse_softmax_cross_entropy(
         scope, "sparse_softmax_cross_entropy_loss", (labels, logits, weights)
     ) as inside:
         x = convert_to_tensor(logits)
-        y = _squeezed(convert_to_tensor(labels), x)
+        y = convert_to_tensor(labels)
+        ranks = x.shape.rank, y.shape.rank
+        if None not in ranks and ranks[0] == ranks[1] + 2 and x.shape.as_list()[-1] in (1, None):
+            x = _of("squeeze", x, [-1])
+        y = _squeezed(y, x)
         weighs = _squeezed_weights(convert_to_tensor(weights), y)
         losses = _of(
             "nn.sparse_softmax_cross_entropy_with_logits", labels=y, logits=x, name="xentropy"

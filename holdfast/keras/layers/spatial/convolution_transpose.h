@@ -7,6 +7,7 @@
 namespace holdfast::keras::layers {
 
 struct ConvTransposeOptions {
+  NamedOnly named_only = NamedOnly();
   int64_t filters = 0;
   Sides kernel_size = {};
   Sides strides = 1;

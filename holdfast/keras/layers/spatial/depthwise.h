@@ -50,6 +50,7 @@ class HOLDFAST_API DepthwiseConv2DLayer : public DepthwiseConvLayer {
 };
 
 struct SeparableConvOptions {
+  NamedOnly named_only = NamedOnly();
   int64_t filters = 0;
   Sides kernel_size = {};
   Sides strides = 1;

@@ -26,6 +26,10 @@ def cross(inputs: Sequence[Any], name: str | None = None) -> RaggedTensor:
     op = registry.function
     parts = [_rows(each, i) for i, each in enumerate(inputs)]
     lengths = [op("cast")(part.row_lengths(), int64) for part in parts]
+    counts = {each.shape.as_list()[0] for each in lengths} - {None}
+    if len(counts) > 1:
+        given = ", ".join(str(each.shape.as_list()[0]) for each in lengths)
+        fail("E1102", f"inputs of `tf.ragged.cross` have {given} rows, expected as many each")
     whole = lengths[0]
     for each in lengths[1:]:
         whole = whole * each
@@ -50,6 +54,9 @@ def _rows(given: Any, number: int) -> RaggedTensor:
     elif not isinstance(given, RaggedTensor):
         given = ragged.from_tensor(_holdfast.convert(given))
     found: RaggedTensor = given
+    if not (found.dtype == string or found.dtype.is_integer):
+        kind = found.dtype.name
+        fail("E1101", f"input {number} of `tf.ragged.cross` is {kind}, expected texts or integers")
     if found.ragged_rank != 1 or found.values.shape.rank not in (None, 1):
         fail("E1102", f"input {number} of `tf.ragged.cross` has no rows of values: {found.shape}")
     return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any
 
+from ..._tensors.indexed_slices import IndexedSlices
 from ...errors import fail
 from .. import declared
 from ..configs import deserialize_keras_object, made_by_python, serialize_keras_object
@@ -15,6 +16,12 @@ __all__ = ["MultiOptimizer", "OptimizerMap"]
 
 _Optimizer: Any = declared.class_of("optimizers.Optimizer")
 _LossScale: Any = declared.class_of("optimizers.LossScaleOptimizer")
+
+
+def _divided(gradient: Any, by: Any) -> Any:
+    if isinstance(gradient, IndexedSlices):
+        return IndexedSlices(gradient.values / by, gradient.indices, gradient.dense_shape)
+    return None if gradient is None else gradient / by
 
 
 def _checked(optimizer: Any, whose: str) -> Any:
@@ -183,6 +190,9 @@ class MultiOptimizer(_Optimizer):  # type: ignore[misc]
                 "E1104",
                 f"`{self.name}` got {len(grads)} gradients for {len(variables)} variables",
             )
+        if all(g is None for g in grads):
+            super().apply(grads, variables)  # which says what is wrong, or has nothing to do
+            return
         self.build(variables)
         scale = self.loss_scale_factor
         for optimizer, places in self._shares(variables):
@@ -190,7 +200,7 @@ class MultiOptimizer(_Optimizer):  # type: ignore[misc]
             if all(g is None for g in mine):
                 continue
             if scale is not None:
-                mine = [None if g is None else g / scale for g in mine]
+                mine = [_divided(g, scale) for g in mine]
             optimizer.apply(mine, [variables[i] for i in places])
         self.iterations.assign_add(1)
 
