@@ -5,6 +5,7 @@
 #include "holdfast/keras/backend.h"
 #include "holdfast/keras/foreign_loss.h"
 #include "holdfast/keras/layer.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/losses.h"
 #include "holdfast/ops/math.h"
