@@ -83,7 +83,7 @@ std::string graph_text(const OpenGraph& graph) {
 
 Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name) {
   Ref<Graph> parsed = parse_graph(text);
-  verify(*parsed);
+  verify_text(*parsed);
   if (!parsed->captures.empty())
     fail(Code::E1103, "the graph's text has captures, which only a part of another graph has");
   auto out = make_ref<OpenGraph>(name.empty() ? parsed->scope->name : name);

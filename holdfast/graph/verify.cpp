@@ -13,7 +13,8 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Graph& g, const std::string& when) : graph_(g), when_(when) {}
+  Verifier(const Graph& g, const std::string& when, bool written)
+      : graph_(g), when_(when), written_(written) {}
 
   void run() {
     for (const Capture& c : graph_.captures) {
@@ -29,8 +30,10 @@ class Verifier {
 
  private:
   [[noreturn]] void wrong(const Node* n, std::string what) const {
-    bug(cat("graph `", graph_.scope->name, "`", when_.empty() ? "" : " " + when_,
-            n ? cat(", node `", n->name, "`: ") : ": ", what));
+    std::string said = cat("graph `", graph_.scope->name, "`", when_.empty() ? "" : " " + when_,
+                           n ? cat(", node `", n->name, "`: ") : ": ", what);
+    if (written_) fail(Code::E1103, cat("the text of ", said));
+    bug(said);
   }
 
   void edge(const Node* user, const Edge& e, const char* what) const {
@@ -104,6 +107,7 @@ class Verifier {
 
   const Graph& graph_;
   const std::string& when_;
+  const bool written_;
   std::unordered_set<const Node*> seen_;
   std::unordered_set<std::string> names_;
   std::unordered_map<const Node*, Tensor> outer_;
@@ -111,6 +115,10 @@ class Verifier {
 
 }  // namespace
 
-void verify(const Graph& g, const std::string& when) { Verifier(g, when).run(); }
+void verify(const Graph& g, const std::string& when) { Verifier(g, when, false).run(); }
+void verify_text(const Graph& g) {
+  const std::string no_pass;
+  Verifier(g, no_pass, true).run();
+}
 
 }  // namespace holdfast

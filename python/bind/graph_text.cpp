@@ -16,7 +16,7 @@ void bind_graph_text(nb::module_& m) {
       [](const std::string& text) {
         return run([&] {
           Ref<Graph> g = parse_graph(text);
-          verify(*g);
+          verify_text(*g);
           return Concrete{make_ref<ConcreteFunction>(g), {}};
         });
       },
@@ -29,7 +29,7 @@ void bind_graph_text(nb::module_& m) {
           Payload payload;
           std::string text = to_text(c.function->graph(), {.payload = &payload});
           Ref<Graph> g = parse_graph(text, &payload);
-          verify(*g);
+          verify_text(*g);
           return Concrete{make_ref<ConcreteFunction>(g), {}};
         });
       },
