@@ -110,7 +110,7 @@ def test_training_calls_an_apply_of_the_program():
 
 
 def test_steps_without_a_gradient_are_refused_and_rows_are_scaled():
-    table = tf.Variable(np.ones((4, 2), "f"))
+    table = keras.Variable(np.ones((4, 2), "f"))
     table_of = optimizers.OptimizerMap(optimizers.SGD(1.0))
     several = optimizers.MultiOptimizer(table_of, loss_scale_factor=2.0)
     with pytest.raises(ValueError):
