@@ -15,6 +15,7 @@ struct OptimizerHooks {
   bool (*config)(const Optimizer&, ConfigDict& out);
   bool (*class_name)(const Optimizer&, std::string& out);
   bool (*registered_name)(const Optimizer&, std::string& out);
+  bool (*has_rate)(const Optimizer&);
 };
 HOLDFAST_API OptimizerHooks& optimizer_hooks();
 
@@ -56,6 +57,8 @@ class ForeignOptimizer final : public L, public ForeignBornOptimizer {
     std::string out;
     return optimizer_hooks().registered_name(*this, out) ? out : L::registered_name();
   }
+
+  bool has_rate() const override { return optimizer_hooks().has_rate(*this); }
 
   void own_update_step(const Gradient& g, const Variable& v, const Tensor& rate) override {
     Step step(rate, this->updates_done());

@@ -138,6 +138,8 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
   virtual Variable iterations() const;
   /// How often variables were moved: once in `gradient_accumulation_steps` steps.
   Tensor updates_done();
+  /// Whether it has a learning rate of its own; of several optimizers in one, each has.
+  virtual bool has_rate() const { return true; }
   /// The rate of the next step.
   virtual Tensor learning_rate();
   /// The variable that holds the rate; empty where a schedule or a function says it.

@@ -273,6 +273,15 @@ bool python_build(Optimizer& o, const std::vector<Variable>& variables) {
   return true;
 }
 
+// A class that holds several optimizers says that it has none itself.
+bool python_has_rate(const Optimizer& o) {
+  WithGil gil;
+  if (!gil || !o.shared()) return true;
+  nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(static_cast<PyObject*>(o.shared()))));
+  nb::object said = nb::getattr(type, "_has_rate", nb::none());
+  return said.is_none() || nb::cast<bool>(said);
+}
+
 // What `super().build(variables)` reaches, and `build` of a class that does not override it.
 PyObject* optimizer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
@@ -428,7 +437,8 @@ void bind_keras_training(nb::module_& m) {
                               &python_build,
                               &python_config<Optimizer>,
                               &python_class_name<Optimizer>,
-                              &python_registered_name<Optimizer>};
+                              &python_registered_name<Optimizer>,
+                              &python_has_rate};
   m.def(
       "set_standard_apply", [](nb::object f) { standard_apply() = Object::share(f.ptr()); },
       "`apply` of optimizers whose class says none.");

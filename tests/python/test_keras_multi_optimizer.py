@@ -132,3 +132,13 @@ def test_training_calls_an_apply_that_an_object_has():
     sgd.apply = noted
     trained(sgd)
     assert calls
+
+
+def test_callbacks_of_the_learning_rate_find_none(tmp_path):
+    several = optimizers.MultiOptimizer(optimizers.OptimizerMap(optimizers.SGD(0.1)))
+    model = model_of()
+    model.compile(several, "mse")
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    with pytest.raises((TypeError, ValueError), match="learning rate of a MultiOptimizer"):
+        model.fit(X, Y, verbose=0, callbacks=[schedule])
+    model.fit(X, Y, verbose=0, callbacks=[keras.callbacks.TensorBoard(tmp_path)])

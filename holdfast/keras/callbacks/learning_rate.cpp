@@ -2,18 +2,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/model.h"
 
 namespace holdfast::keras {
 namespace {
 
-double rate_of(ModelLayer& model) {
-  return model.compiled("its learning rate").optimizer()->learning_rate().to_double();
+Optimizer& with_rate(ModelLayer& model) {
+  Optimizer& optimizer = *model.compiled("its learning rate").optimizer();
+  if (!optimizer.has_rate())
+    fail(Code::E1104, cat("a callback asks for the learning rate of a ", optimizer.class_name()),
+         "it has none of its own: each of the optimizers in it has one",
+         {manual_fix("set their rates in a callback of your own, or give them schedules")});
+  return optimizer;
 }
-void set_rate(ModelLayer& model, double rate) {
-  model.compiled("its learning rate").optimizer()->set_learning_rate(rate);
-}
+double rate_of(ModelLayer& model) { return with_rate(model).learning_rate().to_double(); }
+void set_rate(ModelLayer& model, double rate) { with_rate(model).set_learning_rate(rate); }
 
 using P = PlateauOptions;
 ClassDef& plateau =

@@ -147,9 +147,9 @@ void TensorBoardCallback::on_epoch_end(int64_t epoch, Logs& logs) {
     else
       file.scalar(cat("epoch_", name), value, epoch);
   }
-  if (!rate_told)
-    file.scalar("epoch_learning_rate",
-                model()->compiled("TensorBoard").optimizer()->learning_rate().to_double(), epoch);
+  Optimizer& optimizer = *model()->compiled("TensorBoard").optimizer();
+  if (!rate_told && optimizer.has_rate())
+    file.scalar("epoch_learning_rate", optimizer.learning_rate().to_double(), epoch);
   if (options_.write_steps_per_second)
     file.scalar("epoch_steps_per_second",
                 (steps() - steps_before_) / std::max(1e-9, seconds_now() - epoch_began_), epoch);

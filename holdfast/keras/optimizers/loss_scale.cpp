@@ -105,6 +105,7 @@ void LossScaleOptimizerObject::apply(const std::vector<Gradient>& gradients,
 }
 
 Variable LossScaleOptimizerObject::iterations() const { return inner()->iterations(); }
+bool LossScaleOptimizerObject::has_rate() const { return inner()->has_rate(); }
 Tensor LossScaleOptimizerObject::learning_rate() { return inner()->learning_rate(); }
 Variable LossScaleOptimizerObject::rate_variable() { return inner()->rate_variable(); }
 void LossScaleOptimizerObject::set_learning_rate(const LearningRate& to) {

@@ -24,6 +24,7 @@ class HOLDFAST_API LossScaleOptimizerObject : public Declares<LossScaleOptions, 
   void make_slots(const std::vector<Variable>& variables) override;
   std::vector<Variable> variables() const override;
   Variable iterations() const override;
+  bool has_rate() const override;
   Tensor learning_rate() override;
   Variable rate_variable() override;
   void set_learning_rate(const LearningRate&) override;

@@ -117,6 +117,8 @@ class OptimizerMap(MutableMapping[str, Any]):
 class MultiOptimizer(_Optimizer):  # type: ignore[misc]
     """Moves each variable by an optimizer of its own: the one that a map, or a function, says."""
 
+    _has_rate = False
+
     def __init__(
         self, optimizer_map: Any, loss_scale_factor: float | None = None, name: str | None = None
     ) -> None:
