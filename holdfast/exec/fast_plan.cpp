@@ -1,8 +1,6 @@
 #include "holdfast/exec/fast_plan.h"
 
 #include <algorithm>
-#include <climits>
-#include <cstring>
 #include <mutex>
 
 #include "holdfast/base/interrupt.h"
@@ -29,11 +27,10 @@ bool keeps_inputs(const Node& n) {
   if (update == Update::kAdd || update == Update::kSubtract || n.op == &fused_update_op())
     return false;  // they take numbers, never the tensor
   if (n.op->traits.stateful || n.op->traits.reads) return true;
-  auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
   for (const Edge& e : n.inputs)
     if (e.node && opaque(type_of(e).dtype)) return true;
   return std::any_of(n.outputs.begin(), n.outputs.end(),
-                     [&](const Type& t) { return opaque(t.dtype); });
+                     [](const Type& t) { return opaque(t.dtype); });
 }
 
 }  // namespace

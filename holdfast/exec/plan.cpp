@@ -4,7 +4,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "holdfast/base/interrupt.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
@@ -16,7 +15,6 @@
 #include "holdfast/op/context.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/streams.h"
-#include "holdfast/passes/passes.h"
 #include "holdfast/passes/place.h"
 
 namespace holdfast {
@@ -281,9 +279,9 @@ bool Plan::fits(std::span<const Tensor> inputs) const {
   if (!placed_) {
     if (!memory_elsewhere()) return true;
     return std::all_of(inputs.begin(), inputs.end(),
-                       [](const Tensor& t) { return lies_on_cpu(t); }) &&
+                       [](const Tensor& t) { return place_of(t) == cpu(); }) &&
            std::all_of(variables_.begin(), variables_.end(),
-                       [](VariableState* v) { return lies_on_cpu(*v); });
+                       [](VariableState* v) { return place_of(*v) == cpu(); });
   }
   if (explicit_ != (device_policy() == DevicePolicy::kExplicit)) return false;
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -8,6 +8,7 @@
 #include "holdfast/exec/specialise.h"
 #include "holdfast/op/context.h"
 #include "holdfast/passes/passes.h"
+#include "holdfast/passes/where_values_lie.h"
 
 namespace holdfast {
 namespace {
@@ -22,11 +23,11 @@ bool is_open(const Node& input) {
 bool fixed(const Node& n, const Ref<Scope>& scope) {
   bool integers = false;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
-    const InputDef& def = n.op->inputs[std::min(i, n.op->inputs.size() - 1)];
+    const InputDef& def = input_of(n, i);
     const Edge& e = n.inputs[i];
     if (!e.node || is_constant(*e.node)) continue;
     if (def.host) return false;
-    if (type_of(e).dtype == DType::kResource || type_of(e).dtype == DType::kVariant) return true;
+    if (opaque(type_of(e).dtype)) return true;
     integers = integers || kIndices.has(type_of(e).dtype);
   }
   if (!integers) return true;

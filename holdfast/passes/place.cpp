@@ -30,7 +30,7 @@ bool has_operand(const Node& n) {
 
 bool stays(const Node& n, Device* unasked) {
   if (n.op == &placeholder_op() || n.op == &handle_op()) return true;
-  if (is_constant(n)) return lies_on_cpu(constant_of(n));
+  if (is_constant(n)) return place_of(constant_of(n)) == cpu();
   for (const Graph* body : bodies_of(n))
     if (!stays_on_cpu(*body)) return false;
   if (n.op->traits.host) return true;
@@ -253,16 +253,6 @@ std::vector<VariableState*> variables_in(const Graph& g) {
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
-}
-
-bool lies_on_cpu(VariableState& v) {
-  return v.update([](const Tensor& now) { return !now.defined() || lies_on_cpu(now); });
-}
-
-bool lies_on_cpu(const Tensor& t) {
-  if (!t.defined()) return true;
-  if (t.dtype() == DType::kResource || t.dtype() == DType::kVariant) return place_of(t) == cpu();
-  return !t.device() || t.device() == cpu();
 }
 
 Device* place_of(VariableState& v) {

@@ -21,13 +21,12 @@ HOLDFAST_API bool stays_on_cpu(const Graph& g);
 /// known to a call alone.
 std::vector<VariableState*> variables_in(const Graph& g);
 
-/// Whether a value lies on the first CPU, or nowhere. A handle lies where its variable does.
-bool lies_on_cpu(const Tensor& t);
-bool lies_on_cpu(VariableState& v);
 /// Where a value lies: of a handle where its variable does, of a list where its first element does;
 /// the first CPU for what has no value.
 Device* place_of(const Tensor& t);
 Device* place_of(VariableState& v);
+/// Whether such tensors lead to values and hold none themselves: handles and lists.
+inline bool opaque(DType d) { return d == DType::kResource || d == DType::kVariant; }
 
 /// Why a node runs where it does.
 enum class Reason : uint8_t {

@@ -9,8 +9,6 @@
 namespace holdfast {
 namespace {
 
-bool opaque(DType d) { return d == DType::kResource || d == DType::kVariant; }
-
 // Sizes are on the host, wherever the elements are.
 bool tells_sizes(const OpDef& op) {
   OfShape tells = op.traits.of_shape;

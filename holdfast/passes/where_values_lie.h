@@ -1,6 +1,8 @@
 // Where the values of a graph lie, found without running it.
 #pragma once
 
+#include <algorithm>
+
 #include "holdfast/passes/place.h"
 
 namespace holdfast {

@@ -176,6 +176,15 @@ nb::object known_numbers(const Tensor& t) {
   return out;
 }
 
+// What `tell` says of each plan that the function has, one behind the other.
+std::string told(const Concrete& c, std::string (*tell)(const FastPlan&)) {
+  return run([&] {
+    std::string all;
+    c.function->plan().for_each([&](const FastPlan& f) { all += tell(f); });
+    return all;
+  });
+}
+
 }  // namespace
 
 Concrete lent(Ref<ConcreteFunction> function) {
@@ -273,21 +282,9 @@ void bind_graph(nb::module_& m) {
            })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
       .def("memory_plan",
-           [](Concrete& c) {
-             return run([&] {
-               std::string all;
-               c.function->plan().for_each([&](const FastPlan& f) { all += f.memory().text(); });
-               return all;
-             });
-           })
+           [](Concrete& c) { return told(c, [](const FastPlan& f) { return f.memory().text(); }); })
       .def("explain",
-           [](Concrete& c) {
-             return run([&] {
-               std::string all;
-               c.function->plan().for_each([&](const FastPlan& f) { all += f.explain(); });
-               return all;
-             });
-           })
+           [](Concrete& c) { return told(c, [](const FastPlan& f) { return f.explain(); }); })
       .def("time_steps",
            [](Concrete& c, bool on) {
              run([&] {

@@ -12,6 +12,7 @@ class LastAxis {
   LastAxis(const char* op, const Tensor& like, int64_t axis);
   Tensor there(const Tensor& t) const;
   Tensor back(const Tensor& t) const { return there(t); }
+  bool moves() const { return moves_; }
 
  private:
   Dims swap_;

@@ -10,6 +10,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nearest.h"
+#include "holdfast/ops/nn/last_axis.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/sort/order.h"
 
@@ -87,19 +88,12 @@ Status run_approx(Call& c) {
 
 // What was taken gives its gradient back to the place it was taken from.
 Tensors approx_gradient(Grad& g) {
-  int rank = g.x().rank();
-  int axis = static_cast<int>(g.attrs<ApproxAttrs>().reduction_dimension());
-  if (axis < 0) axis += rank;
-  Dims swap;
-  for (int i = 0; i < rank; ++i) swap.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
-  auto turned = [&](const Tensor& t) { return transpose(t, {.perm = Sizes(swap)}); };
-  bool moves = axis != rank - 1;
-  Tensor dy = moves ? turned(g.dy(0)) : g.dy(0), places = moves ? turned(g.y(1)) : g.y(1);
-  Tensor like = moves ? turned(zeros_like(g.x())) : g.x();
-  Tensor flat = unsorted_segment_sum(reshape(dy, {-1}), reshape(flat_positions(places, like), {-1}),
+  LastAxis last("ApproxTopK", g.x(), g.attrs<ApproxAttrs>().reduction_dimension());
+  Tensor like = last.moves() ? last.there(zeros_like(g.x())) : g.x();  // its shape alone is kept
+  Tensor places = flat_positions(last.there(g.y(1)), like);
+  Tensor flat = unsorted_segment_sum(reshape(last.there(g.dy(0)), {-1}), reshape(places, {-1}),
                                      Sizes(reshape(size(like), Shape{})));
-  Tensor dx = reshape(flat, shape_of(like));
-  return {moves ? turned(dx) : dx};
+  return {last.back(reshape(flat, shape_of(like)))};
 }
 
 const Op approx_op =
