@@ -8,6 +8,11 @@ import time
 import numpy as np
 
 
+def tensorflow_or_ours(kind):
+    """`before` is an older build of ours, in an environment of its own."""
+    return __import__("holdfast" if kind in ("ours", "before") else "tensorflow")
+
+
 def data(shape, seed, scale=1.0):
     return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32) * np.float32(scale)
 
@@ -182,14 +187,14 @@ def open_functions(kind, threads):
     if kind == "jax":
         os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
         return function_rows.of_jax(__import__("jax"))
-    tf = __import__("holdfast" if kind == "ours" else "tensorflow")
+    tf = tensorflow_or_ours(kind)
     tf.config.threading.set_intra_op_parallelism_threads(threads)
     return function_rows.of_tensorflow(tf, **({"jit_compile": True} if kind == "xla" else {}))
 
 
 def open_rows(kind, threads):
-    if kind in ("ours", "tf"):
-        tf = __import__("holdfast" if kind == "ours" else "tensorflow")
+    if kind in ("ours", "before", "tf"):
+        tf = tensorflow_or_ours(kind)
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         return of_tensorflow(tf)
     if kind == "torch":
@@ -208,7 +213,7 @@ def main():
     if sys.argv[3:4] == ["calls"]:
         import call_rows
 
-        tf = __import__("holdfast" if kind == "ours" else "tensorflow")
+        tf = tensorflow_or_ours(kind)
         print(json.dumps(call_rows.in_turns(tf, time.process_time, int(sys.argv[4]))), file=out)
         return
     if sys.argv[3:] == ["data"]:

@@ -1,7 +1,7 @@
 """Times Holdfast beside its peers, interleaved: run.py --python NAME=PYTHON ... [--threads N] [--rounds N]
 
 NAME is ours, torch, tf or numpy; with --functions ours, tf, xla or jax, and the rows are traced functions; with --calls
-ours or tf, and the rows are ways to call one; with --data ours, tf, torch or numpy, and the rows are input pipelines, with
+ours or tf, and the rows are ways to call one; `before`, in each of these, is an older build of ours; with --data ours, tf, torch or numpy, and the rows are input pipelines, with
 wall and CPU time (of all threads) of one element. Prints a table: the minimum of each, and ours as a ratio to the best peer, or
 to the first row.
 """

@@ -131,12 +131,13 @@ Status run_sparse_cross_entropy(Call& c) {
   CudaDevice* device;
   if (Status s = enter(c, device); !s.ok()) return s;
   const Tensor &x = c.in(0), &labels = c.in(1);
+  Tensor &loss = c.out(0), &back = c.out(1);
   int64_t rows = x.dim(0), cols = x.dim(1);
   if (rows == 0) return {};
   Tensor found = c.scratch(int64, Shape{1});
   HOLDFAST_CUDA(sparse_cross_entropy(element_of(x.dtype()), x.raw(), labels.dtype() == int64,
-                                     labels.raw(), found.mutable_raw(), c.out(0).mutable_raw(),
-                                     c.out(1).mutable_raw(), rows, cols, device->stream()));
+                                     labels.raw(), found.mutable_raw(), loss.mutable_raw(),
+                                     back.mutable_raw(), rows, cols, device->stream()));
   int64_t bad;
   auto read = [&](void* to, const Tensor& t, int64_t at, size_t bytes) {
     return device->copy_to_host(

@@ -55,9 +55,12 @@ std::string FastPlan::explain() const {
   for (size_t k = 0; k < plan_.steps_.size(); ++k) total += nanoseconds_[k];
   int copies = 0;
   for (const Step& s : plan_.steps_) copies += s.node->op == &copy_op();
+  std::string of;
+  for (const Ref<Node>& n : plan_.graph().inputs)
+    of += cat(of.empty() ? "" : ", ", type_text(n->outputs[0].dtype, n->outputs[0].shape));
   std::string out =
-      cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps",
-          !plan_.placed_ ? "" : cat(", ", copies, " of them copies between devices"), "\n");
+      cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps for (", of,
+          ")", !plan_.placed_ ? "" : cat(", ", copies, " of them copies between devices"), "\n");
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
     const Node& n = *s.node;

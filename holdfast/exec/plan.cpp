@@ -292,7 +292,7 @@ bool Plan::fits(std::span<const Tensor> inputs) const {
 }
 
 Ref<Plan> Plan::for_places_of(std::span<const Tensor> inputs) const {
-  constexpr size_t kMost = 8;  // kept at a time
+  constexpr size_t kMost = 64;  // kept at a time: more than devices of one machine
   PatientLock lock(others_mutex_);
   auto it = std::find_if(others_.begin(), others_.end(),
                          [&](const Ref<Plan>& p) { return p->fits(inputs); });
@@ -300,6 +300,7 @@ Ref<Plan> Plan::for_places_of(std::span<const Tensor> inputs) const {
     std::vector<Device*> lie;
     for (const Tensor& t : inputs) lie.push_back(place_of(t));
     Ref<Plan> made = build_for(source_ ? source_ : graph_, lie, source_ && with_passes_);
+    made->timed_ = timed_.load();
     if (others_.size() >= kMost) others_.pop_back();
     it = others_.insert(others_.end(), std::move(made));
   }
@@ -310,25 +311,47 @@ Ref<Plan> Plan::for_places_of(std::span<const Tensor> inputs) const {
 // Sizes of a placed plan are put into the graph that it was made of, since nodes that copy are only
 // there once everything has its place.
 Ref<Plan> Plan::for_sizes_of(std::span<const Tensor> inputs) const {
-  return sized_->find(!placed_ || !source_ ? *graph_ : *source_, inputs);
+  return sized_->find(!placed_ || !source_ ? *graph_ : *source_, inputs, [&](Ref<Graph> g) {
+    Ref<Plan> made = placed_ ? build_for(std::move(g), std::span(places_).first(inputs.size()),
+                                         source_ && with_passes_)
+                             : compile(std::move(g));
+    made->timed_ = timed_.load();
+    return made;
+  });
 }
 
 const FastPlan* Plan::fast() const {
   if (const FastPlan* f = ready_.load(std::memory_order_acquire)) return f;
   std::lock_guard lock(mutex_);
-  if (!fast_) fast_ = std::make_unique<FastPlan>(*this);
+  if (!fast_) {
+    fast_ = std::make_unique<FastPlan>(*this);
+    fast_->set_timed(timed_);
+  }
   ready_.store(fast_.get(), std::memory_order_release);
   return fast_.get();
 }
 
+std::vector<Ref<Plan>> Plan::others() const {
+  std::vector<Ref<Plan>> out;
+  if (sized_) out = sized_->all();
+  PatientLock lock(others_mutex_);
+  out.insert(out.end(), others_.begin(), others_.end());
+  return out;
+}
+
 void Plan::for_each(const std::function<void(const FastPlan&)>& each) const {
-  std::vector<Ref<Plan>> others;
+  std::vector<Ref<Plan>> made = others();
+  if (ready_.load(std::memory_order_acquire) || made.empty()) each(*fast());
+  for (const Ref<Plan>& p : made) p->for_each(each);
+}
+
+void Plan::set_timed(bool on) const {
   {
-    PatientLock lock(others_mutex_);
-    others = others_;
+    std::lock_guard lock(mutex_);  // `fast` looks at it while it makes one
+    timed_ = on;
+    if (fast_) fast_->set_timed(on);
   }
-  if (ready_.load(std::memory_order_acquire) || others.empty()) each(*fast());
-  for (const Ref<Plan>& p : others) p->for_each(each);
+  for (const Ref<Plan>& p : others()) p->set_timed(on);
 }
 
 }  // namespace holdfast

@@ -63,9 +63,11 @@ class HOLDFAST_API Plan final : public RefCounted {
   size_t steps_at_a_time() const { return open_ || bytes_ > (1 << 20) ? 1 : 16; }
   /// How it runs, made when first asked for.
   const FastPlan* fast() const;
-  /// Calls `each` for the plan and for those made for other places; the plan itself is left out
-  /// where only others ran.
+  /// Calls `each` for the plan and for those made of its graph for other places and for certain
+  /// sizes; the plan itself is left out where only others ran.
   void for_each(const std::function<void(const FastPlan&)>& each) const;
+  /// Whether its runs from now on note the time of each step, and those of plans made of its graph.
+  void set_timed(bool on) const;
 
  private:
   friend class FastPlan;
@@ -88,6 +90,8 @@ class HOLDFAST_API Plan final : public RefCounted {
   bool fits(std::span<const Tensor> inputs) const;
   /// The plan for where these inputs, and the variables, lie now.
   Ref<Plan> for_places_of(std::span<const Tensor> inputs) const;
+  /// Those made of its graph so far.
+  std::vector<Ref<Plan>> others() const;
 
   Ref<Graph> graph_;
   std::vector<Step> steps_;
@@ -105,6 +109,7 @@ class HOLDFAST_API Plan final : public RefCounted {
   mutable std::recursive_mutex others_mutex_;  // making one warns, which runs a program's code
   mutable std::vector<Ref<Plan>> others_;      // for other places; the one used last comes first
   mutable std::unique_ptr<SizePlans> sized_;
+  mutable std::atomic<bool> timed_{false};
   mutable std::mutex mutex_;
   mutable std::unique_ptr<FastPlan> fast_;
   mutable std::atomic<const FastPlan*> ready_{nullptr};

@@ -48,7 +48,8 @@ Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs) {
   return out;
 }
 
-Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
+Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs,
+                          const std::function<Ref<Plan>(Ref<Graph>)>& make) {
   auto same = [&](const Entry& e) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].defined() && !(e.shapes[i] == inputs[i].shape())) return false;
@@ -64,15 +65,27 @@ Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
     return nullptr;
   }
   std::rotate(entries_.begin(), it, it + 1);
-  Entry& now = entries_.front();
-  if (now.plan || now.hopeless || made_ >= kMostMade) return now.plan;
+  if (Entry& now = entries_.front(); now.tried || made_ >= kMostMade) return now.plan;
   ++made_;
+  entries_.front().tried = true;
+  Ref<Plan> made;
   try {
-    now.plan = Plan::compile(specialised(g, inputs));
+    made = make(specialised(g, inputs));
   } catch (const Error&) {
-    now.hopeless = true;  // what is wrong with this call, the general plan says on the user's line
+    return nullptr;  // what is wrong with this call, the general plan says on the user's line
   }
-  return now.plan;
+  // A program's code that ran meanwhile may have come here too.
+  if (it = std::find_if(entries_.begin(), entries_.end(), same); it != entries_.end())
+    it->plan = made;
+  return made;
+}
+
+std::vector<Ref<Plan>> SizePlans::all() {
+  PatientLock lock(mutex_);
+  std::vector<Ref<Plan>> out;
+  for (const Entry& e : entries_)
+    if (e.plan) out.push_back(e.plan);
+  return out;
 }
 
 }  // namespace holdfast

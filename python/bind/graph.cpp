@@ -288,7 +288,7 @@ void bind_graph(nb::module_& m) {
       .def("time_steps",
            [](Concrete& c, bool on) {
              run([&] {
-               c.function->plan().for_each([&](const FastPlan& f) { f.set_timed(on); });
+               c.function->plan().set_timed(on);
                return 0;
              });
            })

@@ -98,16 +98,45 @@ TEST(Plan, SizesThatComeAgainGetAPlanOfTheirOwn) {
   const Plan& general = f.concrete({{float32, Shape{kUnknown}}})->plan();
   SizePlans plans;
   Tensor x = numbers(50), y = numbers(60);
-  EXPECT_FALSE(plans.find(general.graph(), {&x, 1}));
-  EXPECT_FALSE(plans.find(general.graph(), {&y, 1}));
-  Ref<Plan> sized = plans.find(general.graph(), {&x, 1});
+  int made = 0;
+  auto find = [&](const Tensor& t) {
+    return plans.find(general.graph(), {&t, 1}, [&](Ref<Graph> g) {
+      ++made;
+      return Plan::compile(std::move(g));
+    });
+  };
+  EXPECT_FALSE(find(x));
+  EXPECT_FALSE(find(y));
+  Ref<Plan> sized = find(x);
   ASSERT_TRUE(sized);
   for (const Step& s : sized->steps()) EXPECT_TRUE(s.types) << s.node->name;
-  EXPECT_EQ(plans.find(general.graph(), {&x, 1}).get(), sized.get());
+  EXPECT_EQ(find(x).get(), sized.get());
+  EXPECT_EQ(made, 1);
   Tensors of_sized, of_general;
   sized->run({&x, 1}, of_sized);
   general.run({&x, 1}, of_general);
   EXPECT_EQ(of_sized[0].to_vector<float>(), of_general[0].to_vector<float>());
+}
+
+TEST(Plan, PlansOfCertainSizesAreToldAndTimedToo) {
+  auto f = function([](Tensor x) { return cumsum(cumsum(x)) * 2.0f; });
+  Ref<ConcreteFunction> open = f.concrete({{float32, Shape{kUnknown}}});
+  const Plan& plan = open->plan();
+  plan.set_timed(true);
+  Tensor x = numbers(50);
+  Tensors out;
+  for (int i = 0; i < 3; ++i) plan.run({&x, 1}, out);
+  std::string told;
+  int plans = 0;
+  plan.for_each([&](const FastPlan& p) {
+    ++plans;
+    told += p.explain();
+  });
+  EXPECT_EQ(plans, 2) << told;  // the general one ran first
+  EXPECT_NE(told.find("for (float32[?])"), std::string::npos) << told;
+  size_t sized = told.find("for (float32[50])");
+  ASSERT_NE(sized, std::string::npos) << told;
+  EXPECT_NE(told.find('%', sized), std::string::npos) << "timed: " << told;
 }
 
 TEST(Plan, TellsWhatItHolds) {

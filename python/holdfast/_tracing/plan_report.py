@@ -23,7 +23,7 @@ def explain(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def time_steps(function: Function, on: bool) -> None:
-    """Whether calls from now on note the time of each step, of all traces there are."""
+    """Whether calls of the traces there are note the time of each step from now on."""
     for trace in function._traces:
         trace.concrete.time_steps(on)
 
