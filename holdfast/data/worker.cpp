@@ -9,6 +9,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "holdfast/base/diagnostic.h"
@@ -26,9 +27,25 @@ class WorkerThread final : public RefCounted {
     stop = true;
     wake();
   }
-  bool ended_within(std::chrono::milliseconds most) {
-    std::unique_lock lock(mutex);
-    return end.wait_for(lock, most, [&] { return ended; });
+  /// Waits for its end, and until the thread is gone. Whoever comes first takes the thread along:
+  /// its owner, or the end of the process where the owner stands still for good.
+  bool gone_within(std::chrono::milliseconds most) {
+    std::thread last;
+    {
+      std::unique_lock lock(mutex);
+      if (!end.wait_for(lock, most, [&] { return ended; })) return false;
+      last = std::exchange(thread, {});
+    }
+    if (last.joinable()) last.join();
+    return true;
+  }
+  /// Leaves it to itself; false where it has ended meanwhile.
+  bool let_go() {
+    std::lock_guard lock(mutex);
+    if (ended) return false;
+    alone = true;
+    if (thread.joinable()) thread.detach();
+    return true;
   }
 
   Callback<void()> work;
@@ -39,6 +56,7 @@ class WorkerThread final : public RefCounted {
   std::mutex mutex;
   std::condition_variable end;
   bool ended = false;
+  bool alone = false;  // nobody waits for it but the end of the process
   std::thread thread;
 };
 
@@ -50,7 +68,7 @@ constexpr milliseconds kAtTheEnd{1000};  // a thread that waits for a language t
 
 thread_local WorkerThread* t_current = nullptr;
 
-/// All that run. Lives as long as the process: threads may run to its very end.
+/// All that run or have an owner. Lives as long as the process: threads may run to its very end.
 struct Running {
   std::mutex mutex;
   std::vector<Ref<WorkerThread>> threads;
@@ -87,10 +105,14 @@ void run(const Ref<WorkerThread>& self) {
   Working on(self->iteration);
   self->work();
   self->work = nullptr;  // what it holds goes here, before anybody stops waiting
-  Running::all().remove(self.get());
-  std::lock_guard lock(self->mutex);
-  self->ended = true;
-  self->end.notify_all();
+  bool alone;
+  {
+    std::lock_guard lock(self->mutex);
+    self->ended = true;
+    alone = self->alone;
+    self->end.notify_all();
+  }
+  if (alone) Running::all().remove(self.get());
 }
 
 }  // namespace
@@ -100,6 +122,7 @@ Worker::Worker(Callback<void()> work, Callback<void()> wake)
   Running::all().add(thread_);
   SignalsWait signals;  // the thread begins with them shut out
   try {
+    std::lock_guard lock(thread_->mutex);
     thread_->thread = std::thread([self = thread_] { run(self); });
   } catch (const std::system_error& e) {
     Running::all().remove(thread_.get());
@@ -117,17 +140,16 @@ Worker::~Worker() {
     return;
   }
   thread_->tell();
-  if (t_current == thread_.get()) {
-    thread_->thread.detach();
-    return;
-  }
   // One that is inside of a program's function for long ends when it comes out: the end of the
   // process waits for it.
+  if (t_current == thread_.get()) {
+    thread_->let_go();
+    return;
+  }
   Waiting patiently;
-  if (thread_->ended_within(kAtOnce))
-    thread_->thread.join();
-  else
-    thread_->thread.detach();
+  while (!thread_->gone_within(kAtOnce))
+    if (thread_->let_go()) return;
+  Running::all().remove(thread_.get());
 }
 
 bool Worker::elsewhere() const { return thread_->process != getpid(); }
@@ -150,7 +172,7 @@ void stop_workers() {
   }
   for (const auto& t : threads) t->tell();
   Waiting patiently;
-  for (const auto& t : threads) t->ended_within(kAtTheEnd);
+  for (const auto& t : threads) t->gone_within(kAtTheEnd);
 }
 
 }  // namespace holdfast::data

@@ -30,8 +30,8 @@ class Worker {
   Ref<WorkerThread> thread_;
 };
 
-/// Ends all workers of this process, and waits a while for each: before a language goes, and at the
-/// end of the process. There are no new ones from then on.
+/// Ends all workers of this process, and waits a while until each is gone, whoever owns it: before
+/// a language goes, and at the end of the process. There are no new ones from then on.
 HOLDFAST_API void stop_workers();
 /// Whether that has been done.
 HOLDFAST_API bool workers_stopped();
