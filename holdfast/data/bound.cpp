@@ -64,6 +64,17 @@ void Iteration::visit(Visitor& see) const {
   std::lock_guard lock(mutex_);
   for (const Generator* running : generators_) running->visit(see);
   for (const DatasetObject* stage : stages_) see.object(*stage);
+  for (const auto& [of, made] : made_) see.object(*made);
+}
+Ref<DatasetObject> Iteration::made_by(uint64_t stage) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [of, made] : made_)
+    if (of == stage) return made;
+  return nullptr;
+}
+void Iteration::keep(uint64_t stage, Ref<DatasetObject> made) {
+  std::lock_guard lock(mutex_);
+  made_.emplace_back(stage, std::move(made));
 }
 
 StageHold::StageHold(const DatasetObject* stage)
@@ -77,6 +88,11 @@ StageHold::~StageHold() {
 Working::Working(Ref<Iteration> on) : before_(std::exchange(t_iteration, std::move(on))) {}
 Working::~Working() { t_iteration = std::move(before_); }
 const Ref<Iteration>& Working::current() { return t_iteration; }
+
+DrawingForIteration::DrawingForIteration() : before_(random::own_streams()) {
+  random::own_streams() = t_iteration ? &t_iteration->streams : nullptr;
+}
+DrawingForIteration::~DrawingForIteration() { random::own_streams() = before_; }
 
 Tensor bound(const Tensor& t, const char* stage) {
   if (!t.is_symbolic()) return t;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "holdfast/data/node.h"
+#include "holdfast/ops/random/own_streams.h"
 
 namespace holdfast::data {
 
@@ -16,10 +17,13 @@ struct Bound final : RefCounted {
 };
 
 /// What the stages of one iteration share, on whatever thread they work.
-class Iteration final : public RefCounted {
+class HOLDFAST_API Iteration final : public RefCounted {
  public:
   explicit Iteration(Ref<Bound> values) : bound(std::move(values)) {}
   const Ref<Bound> bound;
+  /// Where random ops in functions of its stages stand: each iteration begins them anew, as
+  /// TensorFlow's does.
+  random::OwnStreams streams;
 
   /// Generators that run for it, and stages that its cursors hold, once for each.
   void add(const Generator* running);
@@ -28,10 +32,16 @@ class Iteration final : public RefCounted {
   void remove(const DatasetObject* stage);
   void visit(Visitor& see) const;
 
+  /// What a stage made of values that stay as they are while this lasts, by a number of its own: so
+  /// that a shuffle in it goes on from one epoch to the next. Null where there is none yet.
+  Ref<DatasetObject> made_by(uint64_t stage) const;
+  void keep(uint64_t stage, Ref<DatasetObject> made);
+
  private:
   mutable std::mutex mutex_;
   std::vector<const Generator*> generators_;
   std::vector<const DatasetObject*> stages_;
+  std::vector<std::pair<uint64_t, Ref<DatasetObject>>> made_;
 };
 
 /// What holds tensors that may be a graph's.
@@ -49,7 +59,7 @@ std::vector<Tensor> open_tensors(const DatasetObject& dataset);
 
 /// Makes an iteration known to the thread while it works for it; a worker takes over that of who
 /// made it.
-class Working {
+class HOLDFAST_API Working {
  public:
   explicit Working(Ref<Iteration> on);
   ~Working();
@@ -58,6 +68,17 @@ class Working {
 
  private:
   Ref<Iteration> before_;
+};
+
+/// Random ops of this thread draw for its iteration, while a function of a stage runs.
+class DrawingForIteration {
+ public:
+  DrawingForIteration();
+  ~DrawingForIteration();
+  DrawingForIteration(const DrawingForIteration&) = delete;
+
+ private:
+  random::OwnStreams* const before_;
 };
 
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.

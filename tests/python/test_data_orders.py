@@ -49,3 +49,33 @@ def test_batches_of_shuffled_rows_have_the_same_order():
 def test_without_seeds_orders_differ():
     dataset = tf.data.Dataset.range(1000).shuffle(1000)
     assert [int(x) for x in dataset] != [int(x) for x in dataset]
+
+
+def test_random_ops_of_a_stage_begin_anew_with_each_iteration():
+    def drawn(_):
+        return tf.random.uniform([], 0, 100, tf.int32, seed=4)
+
+    def found(dataset):
+        return [x.numpy().tolist() for x in dataset]
+
+    tf.random.set_seed(3)
+    numbers = tf.data.Dataset.range(3)
+    recorded = [61, 35, 73, 17, 63, 1]  # TensorFlow's for these seeds
+    for ds in (
+        numbers.map(drawn),
+        numbers.map(tf.function(drawn)),
+        numbers.map(drawn, num_parallel_calls=1),
+        numbers.scan(0, lambda state, x: (state, drawn(x))),
+    ):
+        assert found(ds) == found(ds) == recorded[:3]
+        assert found(ds.repeat(2)) == recorded  # an iteration goes on in its next epoch
+    chosen = tf.data.Dataset.range(8).filter(lambda x: drawn(x) > 50)
+    assert found(chosen) == found(chosen) == [0, 2, 4, 6, 7]
+    mixed = numbers.map(lambda _: tf.random.shuffle(tf.range(4), seed=4))
+    assert found(mixed) == found(mixed) == [[1, 2, 3, 0], [3, 2, 0, 1], [1, 3, 0, 2]]
+    unseeded = numbers.map(lambda _: tf.random.uniform([], 0, 100, tf.int32))
+    first, second = iter(unseeded), iter(unseeded)
+    assert [int(next(it)) for it in (first, second, first, second)] == [51, 51, 34, 34]
+    tf.random.set_seed(None)
+    free = numbers.map(lambda _: tf.random.uniform([]))
+    assert found(free) != found(free)

@@ -5,6 +5,7 @@
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/random.h"
+#include "holdfast/ops/random/own_streams.h"
 
 namespace holdfast::random {
 namespace {
@@ -70,8 +71,11 @@ OpSeeds seeds_of(const OpDef& op, const Attrs& attrs) {
 }
 
 Philox stream(const Call& c, uint64_t blocks) {
-  if (NodeGenerator* node = seed_scope().node) return node->reserve(blocks, seed_state().begun());
   OpSeeds seeds = seeds_of(c.op, c.attrs());
+  if (NodeGenerator* node = seed_scope().node) {
+    if (OwnStreams* own = own_streams()) return own->reserve(*node, seeds, blocks);
+    return node->reserve(blocks, seed_state().begun());
+  }
   seeds.drawn = t_drawn && t_drawn->seed == seeds.seed && t_drawn->seed2 == seeds.seed2;
   return seed_state().reserve(seeds.drawn ? std::string() : stream_name(c), seeds, blocks);
 }
