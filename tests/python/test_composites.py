@@ -187,10 +187,46 @@ def test_a_function_that_takes_no_composite_says_so():
 @pytest.mark.parametrize("make", KINDS)
 def test_functions_over_rows_say_that_they_take_none(make):
     for run in (
-        lambda: tf.map_fn(lambda row: row, make()),
         lambda: tf.scan(lambda a, row: a, make()),
         lambda: tf.foldl(lambda a, row: a, make()),
         lambda: tf.vectorized_map(lambda row: row, make()),
     ):
         with pytest.raises(NotImplementedError, match=type(make()).__name__):
             run()
+
+
+def test_map_fn_takes_rows_of_ragged_and_sparse_tensors():
+    rows = tf.ragged.constant([[1, 2], [], [3]])
+    of_rows = tf.RaggedTensorSpec([None], tf.int32)
+
+    def all_of_them(rows, deep, sparse, counts):
+        sums = tf.map_fn(tf.reduce_sum, rows, fn_output_signature=tf.int32)
+        doubled = tf.map_fn(lambda row: row * 2, rows)
+        ranges = tf.map_fn(tf.range, counts, fn_output_signature=of_rows)
+        both = tf.map_fn(
+            lambda row: (row, tf.size(row)), rows, fn_output_signature=(of_rows, tf.int32)
+        )
+        inner = tf.map_fn(lambda r: r + 1, deep)
+        dense = tf.map_fn(tf.sparse.to_dense, sparse, fn_output_signature=tf.int32)
+        scaled = tf.map_fn(lambda s: s * 2, sparse)
+        return sums, doubled, ranges, both, inner, dense, scaled
+
+    deep = tf.ragged.constant([[[1], []], [], [[2, 3]]])
+    sparse = tf.sparse.from_dense([[0, 1], [0, 0], [2, 3]])
+    given = rows, deep, sparse, tf.constant([3, 1, 2])
+    for run in (all_of_them, tf.function(all_of_them)):
+        sums, doubled, ranges, (same_rows, sizes), inner, dense, scaled = run(*given)
+        assert sums.numpy().tolist() == [3, 0, 3]
+        assert doubled.to_list() == [[2, 4], [], [6]]
+        assert ranges.to_list() == [[0, 1, 2], [0], [0, 1]]
+        assert same_rows.to_list() == [[1, 2], [], [3]]
+        assert sizes.numpy().tolist() == [2, 0, 1]
+        assert inner.to_list() == [[[2], []], [], [[3, 4]]]
+        assert dense.numpy().tolist() == [[0, 1], [0, 0], [2, 3]]
+        assert tf.sparse.to_dense(scaled).numpy().tolist() == [[0, 2], [0, 0], [4, 6]]
+    none = tf.map_fn(lambda row: row * 2, tf.ragged.constant([], ragged_rank=1, dtype=tf.int32))
+    assert none.to_list() == []
+    with pytest.raises(TypeError, match="fn_output_signature"):
+        tf.map_fn(lambda row: (row, row), rows, fn_output_signature=of_rows)
+    with pytest.raises(NotImplementedError, match="IndexedSlices"):
+        tf.map_fn(lambda row: row, tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 1])))

@@ -14,6 +14,7 @@ from .._tracing.converter import converter
 from .._tracing.journal import Journal
 from ..errors import fail, unsupported
 from . import control
+from .composite_rows import holds_composites, map_composites
 from .control import structure_of, to_tensors
 from .tensor_array import TensorArray
 
@@ -65,10 +66,13 @@ def map_fn(
         return control.without_gradient(
             map_fn(fn, elems, infer_shape=infer_shape, fn_output_signature=wanted)
         )
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    if holds_composites(elems, signature):
+        return map_composites(control.repeatable(fn), elems, signature)
     flat, n = _rows(elems)
     structure = structure_of(elems)
     given, fn = fn, control.repeatable(fn)
-    wanted = fn_output_signature if fn_output_signature is not None else dtype
+    wanted = signature
 
     def each(i: Any) -> Any:
         result = fn(_row(flat, structure, i))

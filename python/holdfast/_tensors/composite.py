@@ -42,6 +42,18 @@ class Composite:
         """The specification of one that is made of such tensors."""
         raise NotImplementedError
 
+    def _row_count(self) -> Any:
+        """How many rows it has: a number, or a scalar."""
+        unsupported(
+            f"functions over the rows of a {type(self).__name__} are not supported",
+            "they go through the rows of tensors, ragged and sparse tensors",
+            fix="go through the rows in a loop, or make it dense first",
+        )
+
+    def _row(self, i: Any) -> Any:
+        """One of its rows."""
+        raise NotImplementedError
+
     def _gradient_part(self) -> Any:
         """The tensor that gradients flow through."""
         raise NotImplementedError
@@ -131,6 +143,23 @@ class CompositeSpec(TypeSpec):
         """That of a row."""
         shape = self.shape
         return self._with_shape(shape if shape.rank is None else shape[1:], -1)
+
+    # Values of this side by side are made of pieces, each joined along its first axis.
+
+    def _piece_specs(self) -> list[TensorSpec]:
+        """What each of the pieces of a value is."""
+        unsupported(
+            f"`map_fn` of functions that give {self!r} is not supported",
+            "results are put side by side, which is known of ragged and sparse tensors",
+        )
+
+    def _pieces(self, value: Any, i: Any) -> list[Any]:
+        """The pieces of a value that is row `i`."""
+        raise NotImplementedError
+
+    def _from_pieces(self, pieces: list[Any], n: Any) -> Any:
+        """`n` values side by side, of their pieces end to end."""
+        raise NotImplementedError
 
     def _joined(self, other: Any) -> Any:
         """One that values of both fit."""

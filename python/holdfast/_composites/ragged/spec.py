@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import _holdfast
+from ..._tensors import registry
 from ..._tensors.composite import CompositeSpec
 from ..._tensors.dtypes import DType, as_dtype, float32, int32, int64
 from ..._tensors.shape import TensorShape, TensorSpec, as_shape
@@ -87,6 +89,32 @@ class RaggedTensorSpec(CompositeSpec):
         if rank < 0:  # the rows of a tensor are tensors
             return TensorSpec(shape, self._dtype)
         return RaggedTensorSpec(shape, self._dtype, rank, self._row_splits_dtype)
+
+    def _piece_specs(self) -> list[TensorSpec]:
+        rank, shape = self._ragged_rank, self._shape
+        inner = None if shape.rank is None else [None, *shape.as_list()[rank + 1 :]]
+        lengths = [TensorSpec([None], self._row_splits_dtype)] * rank
+        return [
+            TensorSpec([1], self._row_splits_dtype),
+            *lengths,
+            TensorSpec(inner, self._dtype),
+        ]
+
+    def _pieces(self, value: Any, i: Any) -> list[Any]:
+        cast, splits = registry.function("cast"), self._row_splits_dtype
+        if self._ragged_rank == 0:  # a tensor
+            flat = _holdfast.convert(value, self._dtype)
+            count = registry.function("shape")(flat, out_type=splits)[:1]
+            return [count, flat]
+        if not isinstance(value, self.value_type) or value.ragged_rank != self._ragged_rank:
+            fail("E1104", f"the function of `map_fn` gave {value!r}, expected {self!r}")
+        lengths = [cast(each, splits) for each in value.nested_row_lengths()]
+        count = registry.function("reshape")(cast(value.nrows(), splits), [1])
+        return [count, *lengths, value.flat_values]
+
+    def _from_pieces(self, pieces: list[Any], n: Any) -> Any:
+        *lengths, flat = pieces
+        return self.value_type.from_nested_row_lengths(flat, lengths, validate=False)
 
     def _facts(self) -> tuple[int | None, ...]:
         if self._shape.rank is None:

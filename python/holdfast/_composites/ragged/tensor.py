@@ -105,6 +105,14 @@ class RaggedTensor(Composite):
             shape = TensorShape(sizes).concatenate(flat.shape[1:])
         return RaggedTensorSpec(shape, flat.dtype, len(splits), splits[0].dtype)
 
+    def _row_count(self) -> Any:
+        known = self.shape[0] if self.shape.rank is not None else None
+        return self.nrows() if known is None else known
+
+    def _row(self, i: Any) -> Any:
+        whole: Any = self
+        return whole[i if isinstance(i, int) else _cast(i, self.row_splits.dtype)]
+
     def _gradient_part(self) -> Any:
         return self._flat
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._tensors import registry
 from ..._tensors.composite import CompositeSpec
 from ..._tensors.dtypes import DType, as_dtype, float32, int64
 from ..._tensors.shape import TensorShape, TensorSpec, as_shape
+from ...errors import fail
 
 __all__ = ["SparseTensorSpec"]
 
@@ -41,6 +43,30 @@ class SparseTensorSpec(CompositeSpec):
 
     def _with_shape(self, shape: Any, added: int) -> Any:
         return SparseTensorSpec(shape, self._dtype)
+
+    def _piece_specs(self) -> list[TensorSpec]:
+        rank = self._shape.rank
+        wide = None if rank is None else rank + 1
+        return [
+            TensorSpec([None, wide], int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([1, rank], int64),
+        ]
+
+    def _pieces(self, value: Any, i: Any) -> list[Any]:
+        if not isinstance(value, self.value_type):
+            fail("E1104", f"the function of `map_fn` gave {value!r}, expected {self!r}")
+        row = registry.function("cast")(i, int64)
+        ones = registry.function("ones_like")(value.indices[:, :1])
+        indices = registry.function("concat")([ones * row, value.indices], 1)
+        return [indices, value.values, registry.function("expand_dims")(value.dense_shape, 0)]
+
+    def _from_pieces(self, pieces: list[Any], n: Any) -> Any:
+        indices, values, shapes = pieces
+        largest = registry.function("reduce_max")(shapes, axis=0)
+        first = registry.function("cast")([n], int64)
+        shape = registry.function("concat")([first, largest], 0)
+        return self.value_type(indices, values, shape)
 
     def _from_components(self, tensors: Any) -> Any:
         made = self.value_type(*tensors)  # which looks at the numbers of the dense shape

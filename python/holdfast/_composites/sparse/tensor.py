@@ -97,6 +97,16 @@ class SparseTensor(Composite):
             static = TensorShape([None] * rank)
         return SparseTensorSpec(static, values.dtype)
 
+    def _row_count(self) -> Any:
+        known = self.shape[0] if self.shape.rank is not None else None
+        return self._dense_shape[0] if known is None else known
+
+    def _row(self, i: Any) -> Any:
+        chosen = self.indices[:, 0] == registry.function("cast")(i, int64)
+        keep = registry.function("boolean_mask")
+        places, values = keep(self.indices, chosen), keep(self.values, chosen)
+        return SparseTensor(places[:, 1:], values, self.dense_shape[1:])
+
     def _gradient_part(self) -> Any:
         return self._values
 
