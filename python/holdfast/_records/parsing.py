@@ -12,6 +12,7 @@ from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32, int64, string
 from .._tensors.shape import as_shape
 from ..errors import fail, unsupported
+from . import partitions
 
 __all__ = [
     "FixedLenFeature",
@@ -49,14 +50,27 @@ class VarLenFeature(NamedTuple):
     dtype: Any
 
 
-class RaggedFeature(NamedTuple):
-    """Any number of values, as a `tf.RaggedTensor`; as a tensor for a single example."""
-
+class _RaggedFeature(NamedTuple):
     dtype: Any
     value_key: str | None = None
     partitions: tuple[Any, ...] = ()
     row_splits_dtype: Any = int32
     validate: bool = False
+
+
+class RaggedFeature(_RaggedFeature):
+    """Any number of values, as a `tf.RaggedTensor`; as a tensor for a single example.
+
+    `partitions` say which other features put the values into rows, the outermost rows first.
+    """
+
+    __slots__ = ()
+    RowSplits = partitions.RowSplits
+    RowLengths = partitions.RowLengths
+    RowStarts = partitions.RowStarts
+    RowLimits = partitions.RowLimits
+    ValueRowIds = partitions.ValueRowIds
+    UniformRowLength = partitions.UniformRowLength
 
 
 class SparseFeature(NamedTuple):
@@ -130,15 +144,18 @@ class _Wanted:
                 )
             add(_rule(key, _SEQUENCE, feature, may_miss=feature.allow_missing))
         elif isinstance(feature, RaggedFeature):
-            if feature.partitions:
+            others = partitions.keys_of(key, feature.partitions)
+            if feature.partitions and self._in_lists:
                 unsupported(
-                    f"the feature `{key}` has `partitions`, which are not supported",
-                    "a ragged feature has the values of each example as its rows",
+                    f"the feature `{key}` of `{self._of}` has `partitions`",
+                    "they are supported for features of examples",
                 )
             if self._in_lists or self._batch:
                 _composite("RaggedTensor", "RaggedFeature")
             name = key if feature.value_key is None else feature.value_key
             add(_rule(name, _RAGGED, feature, splits=feature.row_splits_dtype))
+            for other in others:
+                add(_rule(other, _RAGGED, VarLenFeature(int64), splits=feature.row_splits_dtype))
         elif isinstance(feature, SparseFeature) and not self._in_lists:
             _composite("SparseTensor", "SparseFeature")
             for each in _index_keys(feature):
@@ -163,6 +180,17 @@ class _Wanted:
                     lengths[key] = parts[1]
             elif isinstance(feature, VarLenFeature):
                 out[key] = _composite("SparseTensor", "VarLenFeature")(*parts)
+            elif isinstance(feature, RaggedFeature) and feature.partitions:
+                count = len(partitions.keys_of(key, feature.partitions))
+                others = [(each[0], each[-1]) for each in found[at + 1 : at + 1 + count]]
+                out[key] = partitions.partitioned(
+                    feature.partitions,
+                    parts[0],
+                    parts[-1],
+                    others,
+                    as_dtype(feature.row_splits_dtype),
+                    self._batch,
+                )
             elif isinstance(feature, RaggedFeature):
                 out[key] = self._ragged(parts)
             else:
