@@ -114,8 +114,7 @@ class Rebatch final : public DatasetObject {
         drop_(drop) {}
   const char* name() const override { return "rebatch"; }
   int64_t cardinality() const override {
-    int64_t n = input().cardinality();
-    return n <= 0 ? n : kUnknownCardinality;
+    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
   }
   Owned<Cursor> start() const override { return started<Rebatch, Slices>(*this); }
 
@@ -127,7 +126,7 @@ class Rebatch final : public DatasetObject {
     // Without a remainder where each batch of the input goes up in whole ones.
     bool even = same && std::all_of(all.begin(), all.end(), [&](const ElementType& t) {
                   int64_t rows = t.shape.has_rank() ? t.shape[0] : kUnknown;
-                  return rows != kUnknown && rows % sizes[0] == 0;
+                  return rows != kUnknown && sizes[0] > 0 && rows % sizes[0] == 0;
                 });
     return input.unbatched().batched(same && (drop || even) ? sizes[0] : kUnknown);
   }
@@ -135,24 +134,33 @@ class Rebatch final : public DatasetObject {
   struct Slices final : Cursor {
     explicit Slices(const Rebatch& s) : stage(&s), input(s.input().begin()), open(s) {}
     bool next(Nested& out) override {
+      if (ended) return false;
       int64_t size = stage->sizes_[turn];
+      if (size == 0) {  // nothing is read for it, so that it also stands behind the last row
+        turn = (turn + 1) % stage->sizes_.size();
+        out = stage->no_rows();
+        return true;
+      }
       std::vector<Nested> taken;
       for (Nested row; static_cast<int64_t>(taken.size()) < size && open.next(*input, row);)
         taken.push_back(std::move(row));
       auto n = static_cast<int64_t>(taken.size());
-      if (n == 0 || (n < size && stage->drop_)) return false;
+      ended = n < size;
+      if (n == 0 || (ended && stage->drop_)) return false;
       turn = (turn + 1) % stage->sizes_.size();
       out = stacked(taken);
       return true;
     }
     void save(Saving& to) const override {
       to.number(static_cast<int64_t>(turn));
+      to.number(ended);
       open.save(to);
       input->save(to);
     }
     void restore(Restoring& from) override {
       turn = static_cast<size_t>(from.number());
       if (turn >= stage->sizes_.size()) Restoring::refuse("it is at a size that there is not");
+      ended = from.number() != 0;
       open.restore(from);
       input->restore(from);
     }
@@ -160,7 +168,17 @@ class Rebatch final : public DatasetObject {
     Owned<Cursor> input;
     OpenBatch open;
     size_t turn = 0;
+    bool ended = false;
   };
+  /// A batch of none; sizes that are not known are 0 there.
+  Nested no_rows() const {
+    return spec().form().map([](const Tensor& t) {
+      std::vector<int64_t> dims(t.shape().begin(), t.shape().end());
+      for (int64_t& n : dims) n = std::max<int64_t>(n, 0);
+      dims[0] = 0;
+      return empty(t.dtype(), Shape(dims), cpu());
+    });
+  }
   const std::vector<int64_t> sizes_;
   const bool drop_;
 };
@@ -171,8 +189,7 @@ class IgnoreErrors final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), log_(log) {}
   const char* name() const override { return "ignore_errors"; }
   int64_t cardinality() const override {
-    int64_t n = input().cardinality();
-    return n > 0 ? kUnknownCardinality : n;
+    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
   }
   Owned<Cursor> start() const override { return started<IgnoreErrors, Good>(*this); }
 
@@ -282,7 +299,9 @@ Dataset Dataset::made_unique() const {
 
 Dataset Dataset::rebatched(const std::vector<int64_t>& sizes, const BatchOptions& o) const {
   if (sizes.empty()) fail(Code::E1103, "`rebatch` was given no batch size");
-  for (int64_t size : sizes) need_one(size, "batch_size", "rebatch");
+  for (int64_t size : sizes)
+    if (size != 0) need_one(size, "batch_size", "rebatch");
+  need_one(*std::max_element(sizes.begin(), sizes.end()), "batch_size", "rebatch");
   std::vector<ElementType> types = element_spec().leaves();
   if (types.empty()) fail(Code::E1104, "`rebatch` takes elements with tensors, and there are none");
   for (size_t i = 0; i < types.size(); ++i)

@@ -61,13 +61,13 @@ class Chosen final : public DatasetObject {
       : DatasetObject(spec, std::move(inputs)), stop_(stop_on_empty) {}
   const char* name() const override { return "choose_from_datasets"; }
   int64_t cardinality() const override {
-    // Without end only if nothing in it has one.
-    bool all = true, any = false;
-    for (const auto& in : inputs_) {
-      all &= in->cardinality() == kInfinite;
-      any |= in->cardinality() > 0 || in->cardinality() < 0;
+    // As TensorFlow has it: one that has no end is enough, though the choices may have one.
+    bool endless = false, any = inputs_[0]->cardinality() != 0;
+    for (size_t i = 1; i < inputs_.size(); ++i) {
+      endless |= inputs_[i]->cardinality() == kInfinite;
+      any |= inputs_[i]->cardinality() != 0;
     }
-    return all ? kInfinite : any ? kUnknownCardinality : 0;
+    return endless ? kInfinite : any ? kUnknownCardinality : 0;
   }
   Owned<Cursor> start() const override { return started<Chosen, Directed>(*this); }
 

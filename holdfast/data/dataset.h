@@ -38,6 +38,20 @@ struct PaddedBatchOptions {
   std::vector<Tensor> padding_values = {};
   bool drop_remainder = false;
 };
+/// How values of several tensors stand in the elements of `window`, for languages that have such:
+/// what it gives, and how many tensors each value has, or 0 for a tensor by itself.
+struct WindowParts {
+  ElementSpec gives;
+  std::vector<int64_t> widths;
+};
+struct SaveOptions {
+  std::string compression;  // "GZIP"; else elements are written as they are
+  /// The number of the file for an element: each has the elements of one number.
+  Callback<int64_t(const Nested&)> shard_func = nullptr;
+};
+struct SnapshotOptions {
+  std::string compression;
+};
 struct RangeOptions {
   DType dtype = int64;
 };
@@ -127,6 +141,12 @@ class HOLDFAST_API Dataset {
     mark_caller(at);
     return of_range(start, stop, step, o);
   }
+  /// `start`, `start + step`, ... without end.
+  static Dataset counter(int64_t start = 0, int64_t step = 1, const RangeOptions& o = {},
+                         const Line& at = Line::current()) {
+    mark_caller(at);
+    return counted(start, step, o);
+  }
   /// What a function gives until it gives nothing: `std::optional<Nested> f()`. Each iteration
   /// begins with a fresh copy of it.
   template <class F>
@@ -159,7 +179,7 @@ class HOLDFAST_API Dataset {
     mark_caller(at);
     return listed(patterns, o);
   }
-  /// What `save` wrote into a folder.
+  /// What `save` wrote into a folder; of several files in turn.
   static Dataset load(const std::string& path, const Line& at = Line::current()) {
     mark_caller(at);
     return loaded(path);
@@ -259,18 +279,20 @@ class HOLDFAST_API Dataset {
     return with_cardinality(expected);
   }
   /// Writes the elements into a folder, for `load`.
-  void save(const std::string& path, const Line& at = Line::current()) const {
+  void save(const std::string& path, const SaveOptions& o = {},
+            const Line& at = Line::current()) const {
     mark_caller(at);
-    write_to(path);
+    write_to(path, o);
   }
   /// Keeps the elements of the first whole iteration in a file, for this and later programs.
   Dataset cache(const std::string& file, const Line& at = Line::current()) const {
     mark_caller(at);
-    return kept_in(file, "cache");
+    return kept_in(file, "cache", "");
   }
-  Dataset snapshot(const std::string& path, const Line& at = Line::current()) const {
+  Dataset snapshot(const std::string& path, const SnapshotOptions& o = {},
+                   const Line& at = Line::current()) const {
     mark_caller(at);
-    return kept_in(path, "snapshot");
+    return kept_in(path, "snapshot", o.compression);
   }
   /// In TensorFlow's random order for the seed: each element is drawn from a buffer of this size.
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& o = {},
@@ -363,7 +385,10 @@ class HOLDFAST_API Dataset {
   Dataset bucketed(Ref<ElementFunction> length, const BucketOptions&) const;
   /// `f` takes a tuple of a state and an element, and gives one of a state and an element.
   Dataset scanned(const Nested& initial_state, Ref<ElementFunction> f) const;
-  Dataset kept_in(const std::string& path, const char* stage) const;
+  Dataset kept_in(const std::string& path, const char* stage, const std::string& compression) const;
+  /// A dataset of the datasets that `save` wrote into a folder.
+  static Dataset load_parts(const std::string& path);
+  Dataset windowed(int64_t size, const WindowOptions& o, const WindowParts* parts = nullptr) const;
   /// What the stages are, and how long each takes for an element: a fresh iteration is measured
   /// for as many seconds, or until it ends.
   std::string explain(double seconds = 1) const;
@@ -375,16 +400,16 @@ class HOLDFAST_API Dataset {
   static Dataset sampled(const std::vector<Dataset>&, const SampleOptions&);
   static Dataset listed(const std::vector<std::string>& patterns, const ListFilesOptions&);
   static Dataset loaded(const std::string& path);
-  Dataset windowed(int64_t size, const WindowOptions& o) const;
   Dataset scanned(const Nested& initial_state, detail::ElementCode f) const;
   Dataset made_unique() const;
   Dataset rebatched(const std::vector<int64_t>& sizes, const BatchOptions& o) const;
   Dataset without_errors(bool log_warning) const;
   Dataset with_cardinality(int64_t expected) const;
-  void write_to(const std::string& path) const;
+  void write_to(const std::string& path, const SaveOptions& o) const;
   static Dataset of_element(const Nested& element);
   static Dataset of_slices(const Nested& tensors);
   static Dataset of_range(int64_t start, int64_t stop, int64_t step, const RangeOptions& o);
+  static Dataset counted(int64_t start, int64_t step, const RangeOptions& o);
   static Dataset zipped(const std::vector<Dataset>& datasets);
   static Dataset zipped(const std::vector<std::pair<std::string, Dataset>>& datasets);
   Dataset shuffled(int64_t buffer_size, const ShuffleOptions& o) const;

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/functions.h"
 
 namespace holdfast::data {
 namespace {
@@ -64,6 +65,22 @@ void refuse_datasets(const ElementSpec& spec, const char* stage) {
 
 Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements) {
   return Dataset(make_ref<Given>(spec, std::move(elements)));
+}
+
+Dataset of_datasets(const std::vector<Dataset>& datasets) {
+  if (datasets.empty()) fail(Code::E1104, "a dataset of datasets needs one, and was given none");
+  ElementSpec spec = datasets[0].element_spec();
+  std::vector<Nested> parts;
+  for (const Dataset& d : datasets) {
+    auto both = spec.joined(d.element_spec());
+    if (!both)
+      fail(Code::E1101,
+           cat("datasets of one dataset have elements of one structure, and these have ",
+               spec.text(), " and ", d.element_spec().text()));
+    spec = *both;
+    parts.push_back(component_of(d));
+  }
+  return of_elements(ElementSpec::of(component_of(promised(spec))), std::move(parts));
 }
 
 std::vector<Nested> all_of(const DatasetObject& dataset) {

@@ -16,6 +16,8 @@ HOLDFAST_API void refuse_datasets(const ElementSpec& spec, const char* stage);
 
 /// A dataset of elements that are there already.
 HOLDFAST_API Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements);
+/// A dataset of datasets, whose elements are of one structure.
+HOLDFAST_API Dataset of_datasets(const std::vector<Dataset>& datasets);
 /// All elements of a dataset that has an end; one without is refused.
 HOLDFAST_API std::vector<Nested> all_of(const DatasetObject& dataset);
 

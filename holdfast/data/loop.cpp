@@ -88,6 +88,25 @@ Status get_next(Call& c) {
   return give(c, now);
 }
 
+Status single(Call& c) {
+  Nested only, another;
+  Ref<IteratorObject> iterator = position_in(c).iterator();
+  if (!iterator->next(only)) return {Code::E1103, kNoElement, kTakesTheOnlyOne};
+  if (iterator->next(another)) return {Code::E1103, kSeveralElements, kTakesTheOnlyOne};
+  return give(c, only);
+}
+
+const Op single_op = RAW_OP(DatasetToSingleElement)
+                         .doc("The only element of a dataset; an error where there are others.")
+                         .inputs("position: K!")
+                         .attr("spec")
+                         .attrs<&SpecAttrs::spec>()
+                         .infer(infer_element)
+                         .kernel("iterator", single)
+                         .on_host()
+                         .stateful()
+                         .no_gradient();
+
 const Op get_next_op = RAW_OP(IteratorGetNext)
                            .doc("The next element of an iterator; an error at the end.")
                            .inputs("position: K!")
@@ -161,6 +180,16 @@ Nested next_element(const Tensor& position, const ElementSpec& spec) {
   refuse_datasets(spec, "an iterator in a graph");
   Tensors out;
   apply(get_next_op.def(), std::span(&position, 1), {Arg(Ref<RefCounted>(make_ref<Spec>(spec)))},
+        out);
+  return spec.form().with_leaves({out.data(), out.size()});
+}
+
+Nested single_element(const Dataset& dataset) {
+  const ElementSpec& spec = dataset.element_spec();
+  refuse_datasets(spec, "`get_single_element` in a graph");
+  Tensor position = begin_loop(dataset);
+  Tensors out;
+  apply(single_op.def(), std::span(&position, 1), {Arg(Ref<RefCounted>(make_ref<Spec>(spec)))},
         out);
   return spec.form().with_leaves({out.data(), out.size()});
 }

@@ -167,7 +167,7 @@ class Interleave final : public DatasetObject {
   const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
-    if (n == kInfinite && (cycle_ != 1 || threads_ > 0)) return n;  // as TensorFlow takes it to be
+    if (n == kInfinite && threads_ > 0) return n;  // as TensorFlow takes it to be
     return n == 0 ? n : kUnknownCardinality;
   }
   void visit(Visitor& see) const override {

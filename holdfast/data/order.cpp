@@ -141,7 +141,7 @@ class Repeat final : public DatasetObject {
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     if (count_ == 0 || n == 0) return 0;
-    if (count_ < 0) return n == kUnknownCardinality ? n : kInfinite;
+    if (count_ < 0) return kInfinite;
     if (n < 0) return n;
     int64_t all;
     return __builtin_mul_overflow(n, count_, &all) ? kUnknownCardinality : all;

@@ -111,14 +111,17 @@ class OpenSliced final : public DatasetObject, public MayBeOpen {
 
 class Range final : public DatasetObject {
  public:
-  Range(int64_t start, int64_t step, int64_t count, DType dtype)
-      : DatasetObject(ElementSpec(dtype), {}), rows_(rows_of_range(start, step, count, dtype)) {}
-  const char* name() const override { return "range"; }
-  int64_t cardinality() const override { return rows_->size(); }
+  Range(int64_t start, int64_t step, int64_t count, DType dtype, bool endless = false)
+      : DatasetObject(ElementSpec(dtype), {}),
+        rows_(rows_of_range(start, step, count, dtype)),
+        endless_(endless) {}
+  const char* name() const override { return endless_ ? "counter" : "range"; }
+  int64_t cardinality() const override { return endless_ ? kInfinite : rows_->size(); }
   Owned<Cursor> start() const override { return Owned<Cursor>(new InOrder(rows_)); }
 
  private:
   const Ref<Rows> rows_;
+  const bool endless_;
 };
 
 /// A dataset of which only the spec is known.
@@ -216,6 +219,12 @@ int64_t rows_in(const Nested& tensors, const char* of) {
   return count;
 }
 
+void need_steps(int64_t step, DType dtype, const char* of) {
+  if (step == 0) fail(Code::E1103, cat("`", of, "` goes by steps of 0, expected another number"));
+  bool number = is_integer(dtype) || is_floating(dtype);
+  if (!number) fail(Code::E1101, cat("`", of, "` gives numbers, not ", holdfast::name(dtype)));
+}
+
 }  // namespace
 
 Dataset promised(const ElementSpec& spec) { return Dataset(make_ref<Promised>(spec)); }
@@ -231,9 +240,7 @@ Dataset Dataset::of_slices(const Nested& tensors) {
 }
 
 Dataset Dataset::of_range(int64_t start, int64_t stop, int64_t step, const RangeOptions& o) {
-  if (step == 0) fail(Code::E1103, "`range` goes by steps of 0, expected another number");
-  bool number = is_integer(o.dtype) || is_floating(o.dtype);
-  if (!number) fail(Code::E1101, cat("`range` gives numbers, not ", holdfast::name(o.dtype)));
+  need_steps(step, o.dtype, "range");
   auto a = static_cast<uint64_t>(start), b = static_cast<uint64_t>(stop);
   uint64_t count = 0, by = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
   if (step > 0 && start < stop) count = (b - a - 1) / by + 1;
@@ -241,6 +248,13 @@ Dataset Dataset::of_range(int64_t start, int64_t stop, int64_t step, const Range
   if (count > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
     fail(Code::E1103, cat("`range` from ", start, " to ", stop, " has more numbers than int64"));
   return Dataset(make_ref<Range>(start, step, static_cast<int64_t>(count), o.dtype));
+}
+
+Dataset Dataset::counted(int64_t start, int64_t step, const RangeOptions& o) {
+  need_steps(step, o.dtype, "counter");
+  // As many as int64 counts: nobody comes to their end.
+  int64_t count = std::numeric_limits<int64_t>::max();
+  return Dataset(make_ref<Range>(start, step, count, o.dtype, true));
 }
 
 Dataset Dataset::generated(const ElementSpec& spec, Ref<GeneratorSource> source) {

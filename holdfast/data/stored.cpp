@@ -1,9 +1,13 @@
 // Elements in files: what `save` writes and `load` reads, and what `cache` and `snapshot` keep.
 //
 // A file is a head, the spec of the elements, each element with its length and a checksum before
-// it, and an end. It is written under another name, and gets its own when it is whole.
+// it, and an end. It is written under another name, and gets its own when it is whole. Elements may
+// be deflated, each by itself, so that a position in a file is a place.
+#include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
@@ -14,6 +18,7 @@
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/io/atomic_file.h"
 #include "holdfast/io/checksums.h"
+#include "holdfast/io/inflate.h"
 #include "holdfast/io/refuse_file.h"
 
 namespace holdfast::data {
@@ -22,10 +27,44 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kHead = "holdfast elements 2\n";
+constexpr std::string_view kDeflatedHead = "holdfast deflated 2\n";  // as long as the other
+static_assert(kHead.size() == kDeflatedHead.size());
 constexpr uint64_t kEnd = ~uint64_t{0};  // in place of a length: the number of elements follows
 
-std::string in_folder(const std::string& folder) {
-  return (fs::path(folder) / "elements").string();
+constexpr std::string_view kName = "elements", kShardName = "elements-";
+
+std::string in_folder(const std::string& folder, std::string_view name = kName) {
+  return (fs::path(folder) / name).string();
+}
+
+/// The number of the shard that a file of this name holds; 0 for the one of all elements.
+std::optional<int64_t> shard_of(const fs::path& file) {
+  std::string name = file.filename().string();
+  if (name == kName) return 0;
+  if (!name.starts_with(kShardName)) return std::nullopt;
+  const char *begin = name.data() + kShardName.size(), *end = name.data() + name.size();
+  int64_t number = 0;
+  auto [rest, error] = std::from_chars(begin, end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+/// The files of elements in a folder, by their numbers.
+std::multimap<int64_t, std::string> files_in(const std::string& folder) {
+  std::multimap<int64_t, std::string> out;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none))
+    if (auto shard = shard_of(entry.path())) out.emplace(*shard, entry.path().string());
+  return out;
+}
+
+/// Whether elements are to be deflated.
+bool deflates(const std::string& compression, const char* stage) {
+  if (compression.empty() || compression == "NONE") return false;
+  if (compression == "GZIP") return true;
+  fail(Code::E1105, cat("`compression` of `", stage, "` is \"", compression, "\""),
+       "elements are written as they are, or deflated one by one",
+       {manual_fix("give \"GZIP\", or leave it out")});
 }
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
@@ -44,8 +83,10 @@ class Reader {
     size_ = static_cast<uint64_t>(in_.tellg());
     in_.seekg(0);
     std::string head(kHead.size(), '\0');
-    if (!in_.read(head.data(), static_cast<std::streamsize>(head.size())) || head != kHead)
+    if (!in_.read(head.data(), static_cast<std::streamsize>(head.size())) ||
+        (head != kHead && head != kDeflatedHead))
       refuse_file(path, "the file is of another kind");
+    deflated_ = head == kDeflatedHead;
     std::string bytes;
     if (!record(bytes)) damaged(path, "it does not say what they are");
     Restoring from(bytes);
@@ -69,6 +110,7 @@ class Reader {
     count_ = static_cast<uint64_t>(count);
   }
   int64_t count() const { return static_cast<int64_t>(count_); }
+  bool deflated() const { return deflated_; }
 
  private:
   uint64_t number() {
@@ -90,18 +132,34 @@ class Reader {
       damaged(path_, "the file ends too early");
     if (io::crc32c(bytes) != sum)
       damaged(path_, cat("the checksum of element ", count_, " differs"));
+    if (deflated_) bytes = inflated(bytes);
     return true;
+  }
+  std::string inflated(std::string_view bytes) const {
+    int64_t size = 0;
+    if (bytes.size() >= sizeof size) {
+      std::memcpy(&size, bytes.data(), sizeof size);
+      bytes.remove_prefix(sizeof size);
+    }
+    std::string out;
+    if (size >= 0 && size <= static_cast<int64_t>(bytes.size()) * io::kMostInflated) {
+      out.resize(static_cast<size_t>(size));
+      if (io::inflate_into(io::Deflated::kWithHeader, bytes, out.data(), size)) return out;
+    }
+    damaged(path_, cat("element ", count_, " can't be inflated"));
   }
   const std::string path_;
   std::ifstream in_;
   uint64_t size_ = 0, count_ = 0;
+  bool deflated_ = false;
   ElementSpec spec_;
 };
 
 class Writer {
  public:
-  Writer(const std::string& path, const ElementSpec& spec) : out_(in_its_folder(path)) {
-    pending_ = kHead;
+  Writer(const std::string& path, const ElementSpec& spec, bool deflated)
+      : out_(in_its_folder(path)), deflated_(deflated) {
+    pending_ = deflated ? kDeflatedHead : kHead;
     Saving head;
     head.spec(spec);
     record(head.take());
@@ -138,7 +196,14 @@ class Writer {
     return path;
   }
   void number(uint64_t v) { pending_.append(reinterpret_cast<const char*>(&v), sizeof v); }
-  void record(const std::string& bytes) {
+  void record(const std::string& plain) {
+    std::string packed;
+    if (deflated_) {
+      int64_t size = static_cast<int64_t>(plain.size());
+      packed.append(reinterpret_cast<const char*>(&size), sizeof size);
+      packed += io::deflated(plain);
+    }
+    const std::string& bytes = deflated_ ? packed : plain;
     number(bytes.size());
     number(io::crc32c(bytes));
     pending_ += bytes;
@@ -150,6 +215,7 @@ class Writer {
   }
   static constexpr size_t kAtOnce = size_t{1} << 16;
   io::AtomicFile out_;
+  const bool deflated_;
   std::string pending_;
   uint64_t count_ = 0;
 };
@@ -193,8 +259,11 @@ class Loaded final : public DatasetObject {
 
 class KeptInFile final : public DatasetObject {
  public:
-  KeptInFile(const Ref<DatasetObject>& input, std::string path, const char* stage)
-      : DatasetObject(input->spec(), {input}), path_(std::move(path)), stage_(stage) {}
+  KeptInFile(const Ref<DatasetObject>& input, std::string path, const char* stage, bool deflated)
+      : DatasetObject(input->spec(), {input}),
+        path_(std::move(path)),
+        stage_(stage),
+        deflated_(deflated) {}
   const char* name() const override { return stage_; }
   int64_t cardinality() const override { return input().cardinality(); }
   Owned<Cursor> start() const override { return started<KeptInFile, Keeping>(*this); }
@@ -213,7 +282,7 @@ class KeptInFile final : public DatasetObject {
         return;
       }
       input = stage->input().begin();
-      write = make_owned<Writer>(stage->path_, stage->spec());
+      write = make_owned<Writer>(stage->path_, stage->spec(), stage->deflated_);
       count = stage->cardinality();
     }
     bool next(Nested& out) override {
@@ -249,7 +318,7 @@ class KeptInFile final : public DatasetObject {
         return read->restore(from);
       }
       if (ended) return;
-      write = make_owned<Writer>(stage->path_, stage->spec());
+      write = make_owned<Writer>(stage->path_, stage->spec(), stage->deflated_);
       count = stage->cardinality();
       for (int64_t n = from.count(); n > 0; --n) write->add(from.element());
       input = stage->input().begin();
@@ -264,28 +333,58 @@ class KeptInFile final : public DatasetObject {
   };
   const std::string path_;
   const char* const stage_;
+  const bool deflated_;
 };
 
 }  // namespace
 
-void Dataset::write_to(const std::string& path) const {
+void Dataset::write_to(const std::string& path, const SaveOptions& o) const {
   if (cardinality() == kInfinite)
     fail(Code::E1103, "`save` of a dataset without end would never end", "",
          {manual_fix("`take` so many elements of it as are needed")});
-  Writer out(in_folder(path), element_spec());
+  bool deflated = deflates(o.compression, "save");
+  std::map<std::string, Owned<Writer>> files;
+  auto file = [&](const std::string& name) -> Writer& {
+    Owned<Writer>& out = files[in_folder(path, name)];
+    if (!out) out = make_owned<Writer>(in_folder(path, name), element_spec(), deflated);
+    return *out;
+  };
+  std::string all(kName);
   IteratorObject over(object_);
   for (Nested one; over.next(one);) {
     check_stop();
-    out.add(one);
+    file(o.shard_func ? cat(kShardName, o.shard_func(one)) : all).add(one);
   }
-  out.finish();
+  if (files.empty()) file(all);
+  for (auto& [name, out] : files) out->finish();
+  for (const auto& [shard, name] : files_in(path))  // those of another `save` into this folder
+    if (!files.contains(name)) fs::remove(name);
+}
+
+Dataset Dataset::load_parts(const std::string& path) {
+  std::vector<Dataset> parts;
+  for (const auto& [shard, file] : files_in(path)) parts.emplace_back(make_ref<Loaded>(file));
+  if (parts.empty()) io::refuse_file(in_folder(path), "opened");
+  return of_datasets(parts);
 }
 
 Dataset Dataset::loaded(const std::string& path) {
-  return Dataset(make_ref<Loaded>(in_folder(path)));
+  Dataset parts = load_parts(path);
+  auto inside = [](const Nested& part) {
+    return Dataset(Ref<DatasetObject>(dataset_in(part.tensor())));
+  };
+  if (parts.cardinality() == 1) {
+    Owned<Cursor> only = parts.object()->begin();
+    Nested part;
+    only->next(part);
+    return inside(part);
+  }
+  ElementSpec spec = dataset_in(parts.element_spec().form().tensor())->spec();
+  return parts.interleaved(inside, {}, nullptr, &spec);
 }
 
-Dataset Dataset::kept_in(const std::string& path, const char* stage) const {
+Dataset Dataset::kept_in(const std::string& path, const char* stage,
+                         const std::string& compression) const {
   if (path.empty()) fail(Code::E1104, cat("`", stage, "` was given no path"));
   std::string file = cat(path, ".elements");
   if (std::string_view(stage) == "snapshot") {
@@ -294,7 +393,7 @@ Dataset Dataset::kept_in(const std::string& path, const char* stage) const {
         cat(object_->chain(), '\n', object_->spec().text(), '\n', object_->cardinality()));
     file = in_folder((fs::path(path) / cat("pipeline-", which)).string());
   }
-  return Dataset(make_ref<KeptInFile>(object_, file, stage));
+  return Dataset(make_ref<KeptInFile>(object_, file, stage, deflates(compression, stage)));
 }
 
 }  // namespace holdfast::data

@@ -17,15 +17,18 @@ namespace {
 
 class Window final : public DatasetObject {
  public:
-  Window(const Ref<DatasetObject>& input, int64_t size, int64_t shift, int64_t stride, bool drop)
-      : DatasetObject(spec_of(input->spec()), {input}),
+  Window(const Ref<DatasetObject>& input, int64_t size, int64_t shift, int64_t stride, bool drop,
+         const WindowParts* given)
+      : DatasetObject(given ? given->gives : spec_of(input->spec()), {input}),
+        widths_(given ? given->widths : std::vector<int64_t>()),
         size_(size),
         shift_(shift),
         stride_(stride),
         drop_(drop) {
     if (__builtin_mul_overflow(size - 1, stride, &span_) || span_ == kMost) span_ = kMost - 1;
     ++span_;
-    for (const Tensor& t : input->spec().form().leaves()) parts_.push_back(ElementSpec::of(t));
+    for (const Nested& part : parts_of(input->spec().form()))
+      parts_.push_back(ElementSpec::of(part));
   }
   const char* name() const override { return "window"; }
   int64_t cardinality() const override {
@@ -41,6 +44,24 @@ class Window final : public DatasetObject {
   static ElementSpec spec_of(const ElementSpec& input) {
     return ElementSpec::of(input.form().map(
         [](const Tensor& t) { return component_of(promised(ElementSpec::of(t))); }));
+  }
+
+  // What each of the datasets is of: a tensor, or a tuple of those that make one value.
+  std::vector<Nested> parts_of(const Nested& element) const {
+    std::vector<Tensor> leaves = element.leaves();
+    if (widths_.empty()) return {leaves.begin(), leaves.end()};
+    std::vector<Nested> out;
+    auto next = leaves.begin();
+    for (int64_t width : widths_) {
+      if (width == 0) {
+        out.emplace_back(*next++);
+        continue;
+      }
+      std::vector<Nested> tuple(next, next + width);
+      out.push_back(Nested::tuple(std::move(tuple)));
+      next += width;
+    }
+    return out;
   }
 
   struct Sliding final : Cursor {
@@ -70,13 +91,13 @@ class Window final : public DatasetObject {
       std::vector<std::vector<Nested>> columns(stage->parts_.size());
       auto n = static_cast<int64_t>(buffer.size());
       for (int64_t i = 0, row = 0; i < stage->size_ && row < n; ++i, row += stage->stride_) {
-        std::vector<Tensor> leaves = buffer[static_cast<size_t>(row)].leaves();
-        for (size_t k = 0; k < columns.size(); ++k) columns[k].push_back(leaves[k]);
+        std::vector<Nested> parts = stage->parts_of(buffer[static_cast<size_t>(row)]);
+        for (size_t k = 0; k < columns.size(); ++k) columns[k].push_back(std::move(parts[k]));
       }
       std::vector<Tensor> parts;
       for (size_t k = 0; k < columns.size(); ++k)
         parts.push_back(component_of(of_elements(stage->parts_[k], std::move(columns[k]))));
-      return stage->input().spec().form().with_leaves(parts);
+      return stage->spec().form().with_leaves(parts);
     }
     void save(Saving& to) const override {
       to.number(skip);
@@ -98,18 +119,12 @@ class Window final : public DatasetObject {
     int64_t skip = 0;  // so many elements lie between two windows
     bool ended = false;
   };
+  const std::vector<int64_t> widths_;  // of values of several tensors; 0: a tensor
   const int64_t size_, shift_, stride_;
   int64_t span_ = 0;  // from the first element of a whole window to its last
   const bool drop_;
-  std::vector<ElementSpec> parts_;  // of each tensor of an element
+  std::vector<ElementSpec> parts_;  // of each value of an element
 };
-
-int64_t whole_number(const Nested& given, const char* what) {
-  Tensor t = given.tensor(what);
-  if (t.rank() != 0 || !is_integer(t.dtype()))
-    fail(Code::E1101, cat(what, " is ", type_text(t), ", expected an integer scalar"));
-  return cast(t, int64).item<int64_t>();
-}
 
 class GroupByWindow final : public DatasetObject {
  public:
@@ -173,7 +188,7 @@ class GroupByWindow final : public DatasetObject {
       }
       int64_t number = at++;
       at_stage(*stage, number, [&] {
-        int64_t of = whole_number((*stage->key_)(element), "the key of `group_by_window`");
+        int64_t of = integer_in((*stage->key_)(element), "the key of `group_by_window`");
         Group& group = groups[of];
         if (group.size == 0) group.size = stage->size_of_window(of);
         group.elements.push_back(std::move(element));
@@ -267,14 +282,14 @@ class GroupByWindow final : public DatasetObject {
 
 }  // namespace
 
-Dataset Dataset::windowed(int64_t size, const WindowOptions& o) const {
+Dataset Dataset::windowed(int64_t size, const WindowOptions& o, const WindowParts* parts) const {
   need_one(size, "size", "window");
   int64_t shift = o.shift == 0 ? size : o.shift;
   need_one(shift, "shift", "window");
   need_one(o.stride, "stride", "window");
   if (element_spec().form().leaves().empty())
     fail(Code::E1104, "`window` takes elements with tensors, and there are none");
-  return Dataset(make_ref<Window>(object_, size, shift, o.stride, o.drop_remainder));
+  return Dataset(make_ref<Window>(object_, size, shift, o.stride, o.drop_remainder, parts));
 }
 
 Ref<ElementFunction> Dataset::key_function(detail::ElementCode f, const char* stage) const {
@@ -315,16 +330,19 @@ Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) c
       fail(Code::E1103, cat("`boundaries` of `", stage, "` do not rise: ", at[i - 1], ", ", at[i]));
   for (int64_t size : o.batch_sizes) need_one(size, "batch_sizes", stage);
   auto bucket = [length, at](const Nested& element) -> Nested {
-    int64_t n = whole_number((*length)(element), "the length of an element");
+    int64_t n = integer_in((*length)(element), "the length of an element");
     return Tensor::scalar(
         static_cast<int64_t>(std::upper_bound(at.begin(), at.end(), n) - at.begin()));
   };
   auto batched = [o, at](const Tensor& key, const Dataset& window) {
     // What is a symbol stands for any of the buckets.
     size_t i = key.is_symbolic() ? 0 : static_cast<size_t>(key.item<int64_t>());
-    BatchOptions batch{.drop_remainder = o.padding.drop_remainder};
-    if (o.no_padding) return window.batch(o.batch_sizes[i], batch);
+    const auto& sizes = o.batch_sizes;
+    bool one_size = std::all_of(sizes.begin(), sizes.end(), [&](auto n) { return n == sizes[0]; });
+    bool drop = o.padding.drop_remainder && (!key.is_symbolic() || one_size);
+    if (o.no_padding) return window.batch(sizes[i], {.drop_remainder = drop});
     PaddedBatchOptions padding = o.padding;
+    padding.drop_remainder = drop;
     if (o.pad_to_bucket_boundary && !key.is_symbolic()) {
       if (i == at.size())
         fail(Code::E1103,
@@ -341,7 +359,7 @@ Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) c
           if (shape[axis] == kUnknown) shape.dims()[static_cast<size_t>(axis)] = at[i] - 1;
       padding.padded_shapes = std::move(shapes);
     }
-    return window.padded_batch(o.batch_sizes[i], padding);
+    return window.padded_batch(sizes[i], padding);
   };
   return grouped(plain_function(bucket), batched,
                  {.window_size_of = [sizes = o.batch_sizes](

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "holdfast/base/diagnostic.h"
+
 namespace holdfast::io {
 
 bool inflate_into(Deflated how, std::string_view from, void* to, int64_t count) {
@@ -38,6 +40,17 @@ bool inflate_into(Deflated how, std::string_view from, void* to, int64_t count) 
   bool whole = state == Z_STREAM_END && z.avail_out == 0 && out == 0 && z.avail_in == 0 && in == 0;
   inflateEnd(&z);
   return whole;
+}
+
+std::string deflated(std::string_view bytes) {
+  auto size = static_cast<uLong>(bytes.size());
+  uLong room = compressBound(size);
+  std::string out(room, '\0');
+  int state = compress2(reinterpret_cast<Bytef*>(out.data()), &room,
+                        reinterpret_cast<const Bytef*>(bytes.data()), size, Z_DEFAULT_COMPRESSION);
+  if (state != Z_OK) fail(Code::E0702, "zlib has no memory to deflate what is to be written");
+  out.resize(room);
+  return out;
 }
 
 }  // namespace holdfast::io

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace holdfast::io {
@@ -13,5 +14,8 @@ enum class Deflated : uint8_t { kRaw, kWithHeader };
 
 /// Fills `to` with what `from` holds, which must be just so much. Whether it was.
 bool inflate_into(Deflated how, std::string_view from, void* to, int64_t count);
+
+/// The bytes deflated, with zlib's header.
+std::string deflated(std::string_view bytes);
 
 }  // namespace holdfast::io

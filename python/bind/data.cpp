@@ -504,6 +504,12 @@ void bind_data(nb::module_& m) {
       return given(structure_of(data::next_element(position, dataset_of(dataset).element_spec())));
     });
   });
+  m.def("data_single_element", [](nb::handle dataset) {
+    return run([&] {
+      mark();
+      return given(structure_of(data::single_element(dataset_of(dataset))));
+    });
+  });
   m.def("data_advance_loop", [](const Tensor& position) {
     return run([&] {
       mark();

@@ -1,5 +1,8 @@
 // Stages of datasets that collect, choose, carry and keep elements.
 #include "holdfast/base/text.h"
+#include "holdfast/data/arguments.h"
+#include "holdfast/data/bound.h"
+#include "holdfast/data/inner.h"
 #include "holdfast/data/parts.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
@@ -108,12 +111,19 @@ std::vector<Dataset> datasets_of(const std::vector<nb::object>& given) {
 }  // namespace
 
 void bind_data_stages(nb::module_& m) {
-  m.def("data_window", [](nb::handle self, int64_t size, int64_t shift, int64_t stride, bool drop) {
-    return made([&] {
-      return dataset_of(self).window(size,
-                                     {.shift = shift, .stride = stride, .drop_remainder = drop});
-    });
-  });
+  m.def(
+      "data_window",
+      [](nb::handle self, int64_t size, int64_t shift, int64_t stride, bool drop, nb::handle gives,
+         const std::vector<int64_t>& widths) {
+        return made([&] {
+          Dataset d = dataset_of(self);
+          data::WindowOptions o{.shift = shift, .stride = stride, .drop_remainder = drop};
+          if (gives.is_none()) return d.windowed(size, o);
+          data::WindowParts parts{spec_of(gives.ptr()), widths};
+          return d.windowed(size, o, &parts);
+        });
+      },
+      "self"_a, "size"_a, "shift"_a, "stride"_a, "drop"_a, "gives"_a.none(), "widths"_a);
   m.def("data_group_by_window", &group_by_window, "self"_a, "key"_a, "captured"_a, "key_gives"_a,
         "reduce"_a, "size"_a, "gives"_a.none());
   m.def("data_bucket", &bucket, "self"_a, "length"_a, "captured"_a, "length_gives"_a,
@@ -169,20 +179,57 @@ void bind_data_stages(nb::module_& m) {
   m.def("data_assert_cardinality", [](nb::handle self, int64_t expected) {
     return made([&] { return dataset_of(self).assert_cardinality(expected); });
   });
-  m.def("data_save", [](nb::handle self, const std::string& path) {
+  m.def(
+      "data_save",
+      [](nb::handle self, const std::string& path, const std::string& compression, nb::handle shard,
+         const std::vector<Tensor>& captured, nb::handle shard_gives) {
+        run([&] {
+          mark();
+          Dataset d = dataset_of(self);
+          data::SaveOptions o;
+          o.compression = compression;
+          if (!shard.is_none())
+            o.shard_func =
+                [f = function_from(shard, captured, shard_gives)](const Nested& element) {
+                  return data::integer_in((*f)(element), "what `shard_func` gives");
+                };
+          WithoutGil others;
+          d.save(path, o);
+          return 0;
+        });
+      },
+      "self"_a, "path"_a, "compression"_a, "shard"_a.none(), "captured"_a, "shard_gives"_a.none());
+  m.def("data_load",
+        [](const std::string& path) { return made([&] { return Dataset::load(path); }); });
+  m.def("data_load_parts",
+        [](const std::string& path) { return made([&] { return Dataset::load_parts(path); }); });
+  m.def("data_of_datasets", [](const std::vector<nb::object>& datasets) {
+    return made([&] { return data::of_datasets(datasets_of(datasets)); });
+  });
+  m.def("data_made_by", [](uint64_t stage) {
+    return run([&]() -> nb::object {
+      const Ref<data::Iteration>& now = data::Working::current();
+      Ref<data::DatasetObject> made = now ? now->made_by(stage) : nullptr;
+      return made ? face_of(Dataset(made)) : nb::none();
+    });
+  });
+  m.def("data_keep", [](uint64_t stage, nb::handle dataset) {
     run([&] {
-      mark();
-      Dataset d = dataset_of(self);
-      WithoutGil others;
-      d.save(path);
+      if (const Ref<data::Iteration>& now = data::Working::current())
+        now->keep(stage, dataset_of(dataset).object());
       return 0;
     });
   });
-  m.def("data_load",
-        [](const std::string& path) { return made([&] { return Dataset::load(path); }); });
-  m.def("data_kept_in", [](nb::handle self, const std::string& path, bool snapshot) {
+  m.def("data_counter", [](int64_t start, int64_t step, nb::handle dtype) {
     return made(
-        [&] { return snapshot ? dataset_of(self).snapshot(path) : dataset_of(self).cache(path); });
+        [&] { return Dataset::counter(start, step, {.dtype = dtype_of_object(dtype.ptr())}); });
+  });
+  m.def("data_kept_in", [](nb::handle self, const std::string& path, bool snapshot,
+                           const std::string& compression) {
+    return made([&] {
+      Dataset d = dataset_of(self);
+      return snapshot ? d.snapshot(path, {.compression = compression}) : d.cache(path);
+    });
   });
   m.def("data_to_device", [](nb::handle self, const std::string& kind, int index) {
     return made([&] {

@@ -338,6 +338,31 @@ TEST(Dataset, ChoicesStatesAndOtherBatches) {
   EXPECT_EQ(numbers(Dataset::random({.seed = 1}).take(3)).size(), 3U);
 }
 
+TEST(Dataset, ACounterHasNoEnd) {
+  Dataset d = Dataset::counter(5, -2);
+  EXPECT_EQ(d.cardinality(), kInfinite);
+  EXPECT_EQ(numbers(d.take(3)), (Numbers{5, 3, 1}));
+}
+
+TEST(Dataset, FilesAreChosenByAFunctionAndDeflated) {
+  std::string folder = testing::TempDir() + "/holdfast_saved";
+  auto third = [](const Nested& x) { return x.tensor().item<int64_t>() % 3; };
+  Dataset::range(9).save(folder, {.compression = "GZIP", .shard_func = third});
+  EXPECT_EQ(numbers(Dataset::load(folder)), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  Dataset::range(2).save(folder);
+  EXPECT_EQ(numbers(Dataset::load(folder)), (Numbers{0, 1}));
+  EXPECT_THROW(Dataset::range(2).save(folder, {.compression = "LZ9"}), Error);
+}
+
+TEST(Dataset, RandomOpsOfAStageBeginAnewWithEachIteration) {
+  Dataset d = Dataset::range(4).map([](Tensor) {
+    return random::uniform({}, {.minval = 0, .maxval = 1000, .dtype = int64, .seed = 4});
+  });
+  Numbers first = numbers(d);
+  EXPECT_EQ(numbers(d), first);
+  EXPECT_NE(numbers(d.repeat(2)), first);
+}
+
 TEST(Dataset, ThreadsKeepTheOrder) {
   auto made = [] {
     return Dataset::range(200)

@@ -374,3 +374,55 @@ def test_enumerate_stops_where_an_index_is_no_int64():
     assert [int(next(it)[0]) for _ in range(2)] == [last - 1, last]
     with pytest.raises(tf.errors.InvalidArgumentError, match="`enumerate` began with"):
         next(it)
+
+
+def test_a_counter_has_no_end():
+    ds = Dataset.counter(5, -2)
+    assert ds.cardinality() == tf.data.INFINITE_CARDINALITY
+    assert values(ds.take(3)) == [5, 3, 1]
+    assert values(Dataset.counter().batch(2).skip(1).take(1)) == [[2, 3]]
+    with pytest.raises(ValueError, match="steps of 0"):
+        Dataset.counter(step=0)
+
+
+def test_datasets_are_rows_of_a_list():
+    ds = Dataset.from_tensor_slices([Dataset.range(3), Dataset.range(5, 7)])
+    assert ds.element_spec == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
+    assert values(ds.flat_map(lambda d: d)) == [0, 1, 2, 5, 6]
+    assert values(ds.interleave(lambda d: d, cycle_length=2)) == [0, 5, 1, 6, 2]
+    ragged = Dataset.from_tensor_slices(tf.ragged.constant([[1], [2, 3]]))
+    rows = Dataset.from_tensor_slices([ragged, ragged]).flat_map(lambda d: d.batch(2))
+    assert [r.to_list() for r in rows] == [[[1], [2, 3]]] * 2
+    with pytest.raises(TypeError, match="one structure"):
+        Dataset.from_tensor_slices([Dataset.range(3), ragged])
+    with pytest.raises(TypeError, match="datasets alone"):
+        Dataset.from_tensor_slices([Dataset.range(3), 5])
+
+
+def test_a_class_makes_elements():
+    Pair = collections.namedtuple("Pair", ["a", "b"])
+    ds = Dataset.zip(Dataset.range(2), Dataset.range(5, 7)).map(Pair)
+    assert [(int(e.a), int(e.b)) for e in ds] == [(0, 5), (1, 6)]
+    assert values(ds.map(lambda e: e._replace(a=e.b)).map(lambda e: e.a)) == [5, 6]
+
+
+def test_cardinalities_of_endless_inputs_are_tensorflows():
+    endless, ten = Dataset.range(10).repeat(), Dataset.range(10)
+
+    def two(_):
+        return Dataset.range(2)
+
+    made = Dataset.from_generator(lambda: [1], output_types=tf.int64)
+    found = [
+        endless.interleave(two, cycle_length=2),
+        endless.interleave(two, cycle_length=2, num_parallel_calls=2),
+        endless.flat_map(two),
+        endless.batch(2).rebatch(3),
+        endless.ignore_errors(),
+        Dataset.sample_from_datasets([endless, ten]),
+        Dataset.choose_from_datasets([ten, ten], Dataset.range(2).repeat()),
+        endless.rejection_resample(lambda x: tf.cast(x % 2, tf.int32), [0.5, 0.5]),
+        made.repeat(),
+        made,
+    ]
+    assert [int(ds.cardinality()) for ds in found] == [-2, -1, -2, -2, -2, -1, -2, -1, -1, -2]

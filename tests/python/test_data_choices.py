@@ -145,8 +145,13 @@ def test_batches_of_other_sizes():
     check_resumed(lambda: ds.rebatch([2, 5]), 2)
     with pytest.raises(ValueError, match="takes batches"):
         Dataset.range(3).rebatch(2)
-    with pytest.raises(ValueError, match="expected 1 or more"):
-        ds.rebatch([2, 0])
+    twos = Dataset.range(4).batch(2)
+    assert values(twos.rebatch([0, 1])) == [[], [0], [], [1], [], [2], [], [3], []]
+    assert values(twos.rebatch([3, 0])) == [[0, 1, 2], [], [3]]
+    check_resumed(lambda: twos.rebatch([0, 1]), 3)
+    for none in (0, [0, 0], [2, -1]):
+        with pytest.raises(ValueError, match="expected 1 or more"):
+            ds.rebatch(none)
 
 
 def test_errors_are_left_out(capfd):

@@ -232,11 +232,108 @@ def test_parsed_examples():
     )
 
 
+def test_windows_of_ragged_and_sparse_elements():
+    of_rows = tf.ragged.constant([[1, 2], [], [3], [4, 5, 6]])
+    ds = Dataset.from_tensor_slices(of_rows).window(2)
+    assert ds.element_spec == tf.data.DatasetSpec(tf.RaggedTensorSpec([None], tf.int32, 0))
+    assert [[x.numpy().tolist() for x in w] for w in ds] == [[[1, 2], []], [[3], [4, 5, 6]]]
+    batches = ds.flat_map(lambda w: w.batch(2))
+    assert [b.to_list() for b in batches] == [[[1, 2], []], [[3], [4, 5, 6]]]
+    sparse = tf.sparse.from_dense([[1, 0], [0, 2], [3, 0]])
+    both = Dataset.from_tensor_slices({"s": sparse, "n": [1, 2, 3]}).window(2, shift=1)
+    found = [
+        ([tf.sparse.to_dense(s).numpy().tolist() for s in w["s"]], [int(n) for n in w["n"]])
+        for w in both
+    ]
+    assert found == [
+        ([[1, 0], [0, 2]], [1, 2]),
+        ([[0, 2], [3, 0]], [2, 3]),
+        ([[3, 0]], [3]),
+    ]
+    joined = both.flat_map(lambda w: Dataset.zip(w["s"].batch(2), w["n"].batch(2)))
+    assert [n.numpy().tolist() for _, n in joined] == [[1, 2], [2, 3], [3]]
+    deep = ds.map(lambda w: w).flat_map(lambda w: w.map(lambda row: tf.reduce_sum(row)))
+    assert [int(x) for x in deep] == [3, 0, 3, 15]
+
+
+def test_buckets_of_ragged_and_sparse_elements():
+    def sparse(n):
+        return tf.SparseTensor(tf.reshape(tf.range(n), [-1, 1]), tf.fill([n], n), [8])
+
+    def length(s):
+        return tf.shape(s.values)[0]
+
+    ds = Dataset.range(1, 6).map(sparse)
+    buckets = ds.bucket_by_sequence_length(length, [3], [2, 2], no_padding=True)
+    found = [tf.sparse.to_dense(b).numpy().max(1).tolist() for b in buckets]
+    assert found == [[1, 2], [3, 4], [5]]
+    whole = ds.bucket_by_sequence_length(length, [3], [2, 3], no_padding=True, drop_remainder=True)
+    assert [b.shape.as_list() for b in whole] == [[2, 8], [3, 8]]
+    plain = Dataset.range(1, 6).map(lambda n: tf.fill([n], n))
+    sized = plain.bucket_by_sequence_length(
+        lambda t: tf.shape(t)[0], [3], [2, 3], drop_remainder=True
+    )
+    assert sized.element_spec.shape.as_list() == [None, None]  # buckets have batches of their own
+    assert [b.shape.as_list() for b in sized] == [[2, 2], [3, 5]]
+    with pytest.raises(ValueError, match="expected one more"):
+        ds.bucket_by_sequence_length(length, [3], [2], no_padding=True)
+
+
+def test_other_features_put_the_values_of_one_into_rows():
+    kind = tf.io.RaggedFeature
+
+    def example(**lists):
+        feature = {
+            key: tf.train.Feature(
+                **(
+                    {"float_list": tf.train.FloatList(value=given)}
+                    if key == "v"
+                    else {"int64_list": tf.train.Int64List(value=given)}
+                )
+            )
+            for key, given in lists.items()
+        }
+        return tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+
+    texts = tf.constant(
+        [
+            example(v=[1.0, 2.0, 3.0], s=[0, 2, 3], n=[2, 1], i=[0, 0, 1], b=[0, 2], e=[2, 3]),
+            example(v=[4.0], s=[0, 1], n=[1], i=[0], b=[0], e=[1]),
+            example(v=[], s=[0], n=[], i=[], b=[], e=[]),
+        ]
+    )
+    rows = [[[1.0, 2.0], [3.0]], [[4.0]], []]
+    cases = [
+        ([kind.RowSplits("s")], rows),
+        ([kind.RowLengths("n")], rows),
+        ([kind.ValueRowIds("i")], rows),
+        ([kind.RowStarts("b")], rows),
+        ([kind.RowLimits("e")], rows),
+        ([kind.UniformRowLength(1)], [[[1.0], [2.0], [3.0]], [[4.0]], []]),
+        (
+            [kind.RowLengths("n"), kind.UniformRowLength(1)],
+            [[[[1.0], [2.0]], [[3.0]]], [[[4.0]]], []],
+        ),
+        ([kind.UniformRowLength(1), kind.RowSplits("s")], [[[[1.0, 2.0]], [[3.0]]], [[[4.0]]], []]),
+    ]
+    for partitions, expected in cases:
+        features = {"x": kind(tf.float32, value_key="v", partitions=partitions)}
+        whole = tf.io.parse_example(texts, features)["x"]
+        assert whole.to_list() == expected
+        assert whole.row_splits.dtype == tf.int32
+        one = tf.io.parse_single_example(texts[0], features)["x"]
+        found = one.to_list() if isinstance(one, tf.RaggedTensor) else one.numpy().tolist()
+        assert found == expected[0]
+        traced = Dataset.from_tensors(texts).map(lambda t, f=features: tf.io.parse_example(t, f))
+        assert next(iter(traced))["x"].to_list() == expected
+    with pytest.raises(TypeError, match="partitions"):
+        tf.io.parse_example(texts, {"x": kind(tf.float32, value_key="v", partitions=["n"])})
+
+
 def test_what_is_refused():
     ragged = Dataset.from_tensors(rows())
     for stage in (
         lambda: ragged.padded_batch(2),
-        lambda: ragged.window(2),
         lambda: ragged.bucket_by_sequence_length(lambda r: 1, [2], [1, 1]),
     ):
         with pytest.raises(TypeError, match="elements of tensors"):

@@ -245,3 +245,96 @@ def test_a_variable_is_read_for_each_element_of_a_loop():
     assert int(run(int64(4))) == 12
     v.assign(10)
     assert int(run(int64(3))) == 30
+
+
+def test_a_shuffle_by_tensors_goes_on_from_one_epoch_to_the_next():
+    @tf.function
+    def orders(n):
+        out = tf.TensorArray(tf.int64, size=0, dynamic_size=True)
+        for i, x in Dataset.range(5).shuffle(n, seed=3).repeat(3).enumerate():
+            out = out.write(tf.cast(i, tf.int32), x)
+        return out.stack()
+
+    recorded = [4, 3, 2, 1, 0, 3, 4, 1, 2, 0, 3, 1, 0, 4, 2]  # TensorFlow's
+    assert orders(int64(5)).numpy().tolist() == recorded
+    assert orders(int64(5)).numpy().tolist() == recorded
+
+
+def test_functions_that_make_datasets_use_tensors_of_the_graph():
+    def joined(dataset):
+        return dataset.reduce(tf.constant(0, tf.int64), lambda s, x: s * 7 + x)
+
+    @tf.function
+    def flat(n):
+        def helper(y, x):
+            return y + x * 10 + n
+
+        made = Dataset.range(3).flat_map(lambda x: Dataset.range(n).map(lambda y: helper(y, x)))
+        return joined(made)
+
+    assert [int(flat(int64(n))) for n in (2, 3)] == [45747, 21435390]  # TensorFlow's
+
+    @tf.function
+    def in_turn(n, settings):
+        def rows(x, step=n):
+            return Dataset.range(x, x + settings["count"]).map(lambda y: y * step)
+
+        return joined(Dataset.range(3).interleave(rows, cycle_length=n, block_length=1))
+
+    def plain(n, count):
+        made = Dataset.range(3).interleave(
+            lambda x: Dataset.range(x, x + count).map(lambda y: y * n), cycle_length=n
+        )
+        return int(joined(made))
+
+    for n, count in ((2, 3), (1, 2)):
+        assert int(in_turn(int64(n), {"count": int64(count)})) == plain(n, count)
+
+    @tf.function
+    def grouped(n):
+        made = Dataset.range(8).group_by_window(
+            lambda x: x % 2, lambda k, w: w.map(lambda x: x * n), window_size=n
+        )
+        return joined(made)
+
+    assert int(grouped(int64(2))) != int(grouped(int64(4)))
+    with tf.Graph().as_default():
+        size = v1.placeholder(tf.int64, [])
+        ds = Dataset.range(2).flat_map(lambda x: Dataset.range(size).map(lambda y: y + x))
+        it = v1.data.make_initializable_iterator(ds.batch(10))
+        element = it.get_next()
+        with v1.Session() as session:
+            for n, expected in ((2, [0, 1, 1, 2]), (1, [0, 1])):
+                session.run(it.initializer, {size: n})
+                assert session.run(element).tolist() == expected
+
+
+def test_the_only_element_in_a_graph():
+    @tf.function
+    def single(skip, take):
+        return Dataset.range(5).skip(skip).take(take).get_single_element()
+
+    assert int(single(int64(2), int64(1))) == 2
+    for take, message in ((0, "no element"), (2, "several elements")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            single(int64(2), int64(take))
+    with tf.Graph().as_default():
+        found = Dataset.range(3).take(1).map(lambda x: {"a": x + 7}).get_single_element()
+        third = tf.data.experimental.at(Dataset.range(10, 20), 3)
+        with v1.Session() as session:
+            assert session.run([found["a"], third]) == [7, 13]
+
+
+def test_csv_by_name_in_a_graph(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,t,label\n1,a,0.5\n2,b,1.5\n3,c,2.5\n")
+    with tf.Graph().as_default():
+        ds = tf.data.experimental.make_csv_dataset(
+            str(path), 2, label_name="label", num_epochs=1, shuffle=False
+        )
+        features, label = v1.data.make_one_shot_iterator(ds).get_next()
+        with v1.Session() as session:
+            found, numbers = session.run([features, label])
+        assert found["x"].tolist() == [1, 2]
+        assert found["t"].tolist() == [b"a", b"b"]
+        assert numbers.tolist() == [0.5, 1.5]

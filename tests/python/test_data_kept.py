@@ -1,5 +1,8 @@
 """Elements in files: `save` and `load`, `cache` in a file, `snapshot`."""
 
+import collections
+import os
+
 import numpy as np
 import pytest
 
@@ -130,8 +133,76 @@ def values_left(iterator):
 
 
 def test_options_that_files_do_not_have_are_refused(tmp_path):
-    for options in ({"compression": "GZIP"}, {"shard_func": lambda x: x}, {"checkpoint_args": {}}):
+    for options in ({"compression": "SNAPPY"}, {"checkpoint_args": {}}):
         with pytest.raises(tf.errors.UnimplementedError):
             Dataset.range(3).save(str(tmp_path / "s"), **options)
     with pytest.raises(TypeError, match="path"):
         Dataset.range(3).save(5)
+    with pytest.raises(ValueError, match="compression"):
+        Dataset.load(str(tmp_path / "s"), compression="LZ9")
+
+
+def test_elements_are_deflated(tmp_path):
+    ds = Dataset.from_tensor_slices({"x": tf.zeros([50, 100]), "t": ["abc"] * 50})
+    plain, packed = str(tmp_path / "plain"), str(tmp_path / "packed")
+    ds.save(plain)
+    ds.save(packed, compression="GZIP")
+    files = [os.path.join(each, "elements") for each in (plain, packed)]
+    assert os.path.getsize(files[0]) > 5 * os.path.getsize(files[1])
+    for options in ({}, {"compression": "GZIP"}):
+        found = list(Dataset.load(packed, **options))
+        assert [e["t"].numpy() for e in found] == [b"abc"] * 50
+        assert all(e["x"].shape == [100] for e in found)
+    it = iter(Dataset.load(packed))
+    next(it)
+    again = iter(Dataset.load(packed))
+    again.restore(it.save())
+    assert len(list(again)) == 49
+    kept = Dataset.range(4).snapshot(str(tmp_path / "snap"), compression="GZIP")
+    assert values(kept) == values(kept) == [0, 1, 2, 3]
+    with open(files[1], "r+b") as file:
+        file.seek(-60, 2)
+        file.write(b"\xff")
+    with pytest.raises(tf.errors.DataLossError, match="checksum"):
+        list(Dataset.load(packed))
+
+
+def test_elements_go_to_the_files_that_a_function_names(tmp_path):
+    folder = str(tmp_path / "s")
+    Dataset.range(9).save(folder, shard_func=lambda x: x % 3)
+    assert sorted(os.listdir(folder)) == ["elements-0", "elements-1", "elements-2"]
+    assert values(Dataset.load(folder)) == list(range(9))  # of each in turn
+    one_by_one = Dataset.load(folder, reader_func=lambda parts: parts.flat_map(lambda d: d))
+    assert values(one_by_one) == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    seen = []
+
+    def reader(parts):
+        seen.append(int(parts.cardinality()))
+        return parts.interleave(lambda d: d, cycle_length=2)
+
+    assert sorted(values(Dataset.load(folder, reader_func=reader))) == list(range(9))
+    assert seen == [3]
+    Dataset.range(2).save(folder)  # what was there before is gone
+    assert os.listdir(folder) == ["elements"]
+    assert values(Dataset.load(folder)) == [0, 1]
+    with pytest.raises(TypeError, match="shard_func"):
+        Dataset.range(2).save(folder, shard_func=lambda x: tf.cast(x, tf.float32))
+
+
+def test_a_folder_says_what_its_elements_are(tmp_path):
+    folder = str(tmp_path / "s")
+    Pair = collections.namedtuple("Pair", ["rows", "n"])
+    ds = Dataset.from_tensor_slices(Pair(tf.ragged.constant([[1, 2], [], [3]]), [1, 2, 3]))
+    ds.save(folder)
+    again = Dataset.load(folder)
+    assert repr(again.element_spec) == repr(ds.element_spec)
+    assert [(e.rows.numpy().tolist(), int(e.n)) for e in again] == [([1, 2], 1), ([], 2), ([3], 3)]
+    sparse = Dataset.from_tensor_slices({"s": tf.sparse.from_dense([[1, 0], [0, 2]])})
+    sparse.save(folder)
+    assert Dataset.load(folder).element_spec == sparse.element_spec
+    Dataset.range(2).save(folder)
+    assert Dataset.load(folder).element_spec == tf.TensorSpec([], tf.int64)
+    with open(os.path.join(folder, "spec.json"), "w") as file:
+        file.write('{"tuple": 5}')
+    with pytest.raises(tf.errors.DataLossError, match="what the elements"):
+        Dataset.load(folder)

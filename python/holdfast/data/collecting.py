@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._tensors.composite import CompositeSpec
 from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
+from .._tensors.symbols import is_symbol
 from ..errors import fail, need_callable
 from .functions import traced, traced_for
 from .later import made_later
 from .padding import padded_shapes_of, padding_values_of
 from .parts import batched, need_tensors, unbatched
 from .probing import number, on_symbols
-from .structure import holds_composites, map_leaves, packed, spec_of, template_of, whole_number
+from .spec import DatasetSpec
+from .structure import (
+    flat_leaves,
+    holds_composites,
+    map_leaves,
+    packed,
+    spec_of,
+    template_of,
+    whole_number,
+)
 
 __all__ = ["Collecting"]
 
@@ -35,16 +47,20 @@ class Collecting:
 
         A window begins `shift` elements after the one before it, and takes each `stride`-th.
         """
-        need_tensors(self, "window")
         count = whole_number(number(size), "`size`")
         by = count if shift is None else whole_number(number(shift), "`shift`")
         if by == 0 and shift is not None:
             fail("E1103", "`shift` of `window` is 0, expected 1 or more")
-        made = _holdfast.data_window(
-            self, count, by, whole_number(number(stride), "`stride`"), bool(drop_remainder)
-        )
-        return self._same(made)
+        step, drop = whole_number(number(stride), "`stride`"), bool(drop_remainder)
+        gives = map_leaves(DatasetSpec, self.element_spec)
+        widths = [
+            len(leaf._component_specs) if isinstance(leaf, CompositeSpec) else 0
+            for leaf in flat_leaves(self.element_spec)
+        ]
+        made = _holdfast.data_window(self, count, by, step, drop, gives, widths)
+        return self._like(made, template_of(gives))
 
+    @made_later("window_size", functions=("reduce_func", "window_size_func"))
     def group_by_window(
         self: Any,
         key_func: Callable[..., Any],
@@ -112,6 +128,10 @@ class Collecting:
         name: str | None = None,
     ) -> Any:
         """Batches of elements of similar length, padded to the longest of a batch."""
+        if holds_composites(self._template) and no_padding:
+            sizes = [whole_number(each, "`bucket_batch_sizes`") for each in bucket_batch_sizes]
+            bounds = [whole_number(each, "`bucket_boundaries`") for each in bucket_boundaries]
+            return _unpadded_buckets(self, element_length_func, bounds, sizes, drop_remainder)
         need_tensors(self, "bucket_by_sequence_length")
         length = traced(element_length_func, self, "bucket_by_sequence_length")
         made = _holdfast.data_bucket(
@@ -172,6 +192,30 @@ class Collecting:
     def ignore_errors(self: Any, log_warning: bool = False, name: str | None = None) -> Any:
         """Leaves out elements that end in an error."""
         return self._same(_holdfast.data_ignore_errors(self, bool(log_warning)))
+
+
+def _unpadded_buckets(
+    dataset: Any, length_of: Callable[..., Any], bounds: list[int], sizes: list[int], drop: bool
+) -> Any:
+    """Buckets of ragged and sparse elements, which batches put side by side as they are."""
+    tf: Any = sys.modules["holdfast"]
+    if len(sizes) != len(bounds) + 1:
+        fail(
+            "E1103",
+            f"`bucket_batch_sizes` of `bucket_by_sequence_length` has {len(sizes)} entries, "
+            f"expected one more than `bucket_boundaries`, which has {len(bounds)}",
+        )
+
+    def bucket(*element: Any) -> Any:
+        length = tf.cast(length_of(*element), int64)
+        return tf.math.count_nonzero(length >= tf.constant(bounds, int64, shape=[len(bounds)]))
+
+    def batch(key: Any, window: Any) -> Any:
+        if is_symbol(key):  # stands for any of the buckets
+            return window.batch(sizes[0], drop_remainder=drop and len(set(sizes)) == 1)
+        return window.batch(sizes[int(key)], drop_remainder=drop)
+
+    return dataset.group_by_window(bucket, batch, window_size_func=lambda key: sizes[int(key)])
 
 
 def _wider(known: Any, given: Any) -> Any:

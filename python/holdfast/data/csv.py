@@ -7,14 +7,15 @@ import gzip
 import io
 import math
 import os
-import sys
 import zlib
 from typing import Any
 
+import numpy as np
+
 from .. import _holdfast
+from .._records import gfile
 from .._records.csv import decode_csv, default_tensor
-from .._tensors import registry
-from .._tensors.dtypes import as_dtype, float32, float64, int32, int64, string
+from .._tensors.dtypes import float32, float64, int32, int64, string
 from ..errors import fail, unsupported
 from .dataset import Dataset
 from .files import compression_text, names_of, parallel_reads, size_or
@@ -103,12 +104,10 @@ def _records(
 
 def _files(pattern: Any) -> list[str]:
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    tf: Any = sys.modules["holdfast"]
-    with tf.init_scope():  # columns are read from the files now
-        found = registry.function("io.matching_files")([os.fsdecode(each) for each in patterns])
-    if not len(found):
+    found = gfile.glob([os.fsdecode(each) for each in patterns])  # columns are read from them now
+    if not found:
         fail("E1304", "no file was found", f"the pattern is {pattern!r}")
-    return [os.fsdecode(each) for each in found.numpy()]
+    return sorted(found)
 
 
 def _rows(path: str, compression: str, encoding: str, delimiter: str, quotes: bool) -> Any:
@@ -219,14 +218,14 @@ def make_csv_dataset(
         if header:
             next(found, None)
         dtypes = _inferred(found, chosen, na_value, num_rows_for_inference, len(names))
-        defaults = [default_tensor([""] if d is string else _zero(d)) for d in dtypes]
+        defaults: list[Any] = [np.array([""] if d is string else [0], _numpy(d)) for d in dtypes]
     else:
         given = list(column_defaults)
         if len(given) == len(names) != len(chosen):
             given = [given[each] for each in chosen]
         if len(given) != len(chosen):
             fail("E1104", f"`column_defaults` has {len(given)} entries, expected {len(chosen)}")
-        defaults = [default_tensor(each) for each in given]
+        defaults = given
 
     dataset = Dataset.from_tensor_slices(paths)
     if shuffle:
@@ -247,7 +246,8 @@ def make_csv_dataset(
     columns = None if len(chosen) == len(names) else chosen
 
     def parsed(lines: Any) -> Any:
-        fields = decode_csv(lines, defaults, field_delim, use_quote_delim, na_value, columns)
+        values = [default_tensor(each) for each in defaults]
+        fields = decode_csv(lines, values, field_delim, use_quote_delim, na_value, columns)
         features = dict(zip(wanted, fields, strict=True))
         if label_name is None:
             return features
@@ -257,8 +257,8 @@ def make_csv_dataset(
     return batches.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def _zero(dtype: Any) -> Any:
-    return _holdfast.convert([0], as_dtype(dtype))
+def _numpy(dtype: Any) -> Any:
+    return np.str_ if dtype is string else dtype.as_numpy_dtype
 
 
 def _column(each: Any, names: list[str]) -> int:

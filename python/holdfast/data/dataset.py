@@ -26,6 +26,7 @@ from .options import Options
 from .padding import padded_shapes_of, padding_values_of
 from .parts import batched, need_tensors, slices, to_ragged, to_sparse, unbatched
 from .probing import is_probing, made_spec, need_values, number, symbols_of
+from .spec import DatasetSpec
 from .structure import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
@@ -100,6 +101,8 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of tensors, side by side."""
+        if type(tensors) is list and tensors and isinstance(tensors[0], Dataset):
+            return _of_datasets(tensors)
         tensors = with_composites(tensors)
         template = template_of(tensors)
         if holds_composites(template):
@@ -152,11 +155,8 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
     ) -> Dataset:
         """`start`, `start + step`, ... without end."""
-        by = whole_number(step, "`step`")
-        last = 2**62 if by >= 0 else -(2**62)
-        if by == 0:
-            fail("E1103", "`Dataset.counter` goes by steps of 0, expected another number")
-        return _made(_holdfast.data_range(whole_number(number(start), "`start`"), last, by, dtype))
+        first, by = whole_number(number(start), "`start`"), whole_number(number(step), "`step`")
+        return _made(_holdfast.data_counter(first, by, dtype))
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -208,10 +208,12 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         made = _holdfast.data_filter(self, f.concrete, f.captured, f.gives, until_first)
         return self._same(made)
 
+    @made_later(functions=("map_func",))
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The datasets that a function makes of each element, one after the other."""
         return self._interleaved(map_func, 1, 1, "flat_map", (0, True))
 
+    @made_later("cycle_length", "block_length", functions=("map_func",))
     def interleave(
         self,
         map_func: Callable[..., Any],
@@ -222,8 +224,12 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         name: str | None = None,
     ) -> Dataset:
         """The same with elements of `cycle_length` of them in turn, `block_length` of each."""
-        cycle = AUTOTUNE if cycle_length is None else whole_number(cycle_length, "`cycle_length`")
-        block = 1 if block_length is None else whole_number(block_length, "`block_length`")
+        cycle = (
+            AUTOTUNE
+            if cycle_length is None
+            else whole_number(number(cycle_length), "`cycle_length`")
+        )
+        block = 1 if block_length is None else whole_number(number(block_length), "`block_length`")
         parallel = self._parallel(num_parallel_calls, deterministic)
         return self._interleaved(map_func, cycle, block, "interleave", parallel)
 
@@ -398,7 +404,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         """Keeps the elements of the first whole iteration: in memory, or in a file."""
         path = path_text(filename, "`filename`")
         if path:
-            return self._same(_holdfast.data_kept_in(self, path, False))
+            return self._same(_holdfast.data_kept_in(self, path, False, ""))
         return self._same(_holdfast.data_cache(self))
 
     @made_later("buffer_size")
@@ -440,9 +446,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         if is_probing():
             return symbols_of(self.element_spec)
         if _holdfast.is_tracing():
-            return packed(
-                self._template, _holdfast.data_next_at(_holdfast.data_begin_loop(self), self)
-            )
+            return packed(self._template, _holdfast.data_single_element(self))
         found = [element for element, _ in zip(iterator_of(self), (0, 1), strict=False)]
         if len(found) != 1:
             fail(
@@ -500,6 +504,16 @@ def _batches(size: Any, drop_remainder: Any) -> tuple[int, bool]:
 def _made(dataset: Any) -> Dataset:
     found: Dataset = dataset
     return found
+
+
+def _of_datasets(datasets: list[Any]) -> Dataset:
+    for each in datasets:
+        if not isinstance(each, Dataset):
+            fail("E1104", f"a list of datasets has {type(each).__name__}, expected datasets alone")
+    made: Dataset = _holdfast.data_of_datasets(datasets)
+    template = functools.reduce(joined_template, [each._template for each in datasets])
+    made._template = template_of(DatasetSpec(packed(template, spec_of(datasets[0]))))
+    return made
 
 
 def _zipped(datasets: Any) -> Dataset:

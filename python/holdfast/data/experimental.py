@@ -129,6 +129,8 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
 
 def at(dataset: Dataset, index: Any) -> Any:
     """The element with a number."""
+    if _holdfast.is_tracing():
+        return dataset.skip(index).take(1).get_single_element()
     number = whole_number(index, "`index`")
     if number >= 0:
         for element in dataset.skip(number).take(1):

@@ -51,6 +51,8 @@ def traced_for(
     element.
     """
     need_callable(function, f"Dataset.{stage}")
+    if isinstance(function, type):  # what a class makes of an element: a named tuple
+        function = _made_by(function)
     if is_probing():
         return Traced(_promise, [], probed(function, args, stage))
     if holds_datasets(args):
@@ -87,6 +89,13 @@ def _called(
     return Traced(with_values, [], gives)
 
 
+def _made_by(kind: Callable[..., Any]) -> Callable[..., Any]:
+    def make(*element: Any) -> Any:
+        return kind(*element)
+
+    return make
+
+
 def _promise(_: Any) -> Any:
     """In place of the function of a stage that only tells what it would give."""
     raise AssertionError("a stage of a promised dataset runs")
@@ -113,7 +122,7 @@ def probed(function: Callable[..., Any], args: tuple[Any, ...], stage: str) -> A
 
 def _spec_of_value(value: Any) -> Any:
     if isinstance(value, _holdfast.DatasetBase):
-        return DatasetSpec(spec_of(value))
+        return DatasetSpec.from_value(value)
     if isinstance(value, Composite):
         return value._type_spec
     tensor = _as_tensor(value)

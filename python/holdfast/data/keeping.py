@@ -11,6 +11,9 @@ from .. import _holdfast
 from .._devices.device import device as placed
 from .._tensors.dtypes import uint64
 from ..errors import fail, unsupported
+from .functions import Traced, traced
+from .spec import DatasetSpec
+from .stored_spec import read_spec, write_spec
 from .structure import AUTOTUNE, template_of
 
 __all__ = ["Keeping", "path_text"]
@@ -26,11 +29,18 @@ class Keeping:
         shard_func: Callable[..., Any] | None = None,
         checkpoint_args: Any = None,
     ) -> None:
-        """Writes the elements into a folder, for `Dataset.load`."""
-        _refuse_compression(compression, "save")
-        _refuse(shard_func, "shard_func", "save", "elements stand in one file, in their order")
+        """Writes the elements into a folder, for `Dataset.load`.
+
+        `shard_func` gives the number of the file that an element goes to; `compression` is
+        "GZIP" or None.
+        """
         _refuse(checkpoint_args, "checkpoint_args", "save", "a folder is written in one go")
-        _holdfast.data_save(self, path_text(path, "`path`"))
+        shard = Traced(None, [], None)
+        if shard_func is not None:
+            shard = traced(shard_func, self, "save")
+        folder = path_text(path, "`path`")
+        _holdfast.data_save(self, folder, compression or "", *shard)
+        write_spec(folder, self.element_spec, self._template is not None)
 
     @staticmethod
     def load(
@@ -40,20 +50,31 @@ class Keeping:
         reader_func: Callable[..., Any] | None = None,
         wait: bool = False,
     ) -> Any:
-        """What `save` wrote into a folder. `reader_func` gets a dataset of the datasets in it."""
-        _refuse_compression(compression, "load")
+        """What `save` wrote into a folder. `reader_func` gets a dataset of the datasets in it.
+
+        The files say themselves how they are compressed. Without a `reader_func`, elements of
+        several files come in turn.
+        """
+        if compression not in (None, "", "NONE", "GZIP", "SNAPPY"):
+            fail("E1103", f'`compression` of `load` is {compression!r}, expected "GZIP" or None')
         if wait:
             unsupported("`wait` of `load` is not supported", "a folder is there, or it is not")
-        made: Any = _holdfast.data_load(path_text(path, "`path`"))
-        if element_spec is not None:
-            made._template = template_of(element_spec)
+        folder = path_text(path, "`path`")
+        made: Any = _holdfast.data_load(folder)
+        known = read_spec(folder) if element_spec is None else element_spec
+        if known is not None:
+            made._template = template_of(known)
         if element_spec is not None and made.element_spec != element_spec:
             fail(
                 "E1103",
                 "the elements in the folder are not those of `element_spec`",
                 f"they are {made.element_spec!r}, expected {element_spec!r}",
             )
-        return made if reader_func is None else reader_func(type(made).from_tensors(made))
+        if reader_func is None:
+            return made
+        parts: Any = _holdfast.data_load_parts(folder)
+        parts._template = template_of(DatasetSpec(made.element_spec))
+        return reader_func(parts)
 
     def snapshot(
         self: Any,
@@ -64,10 +85,9 @@ class Keeping:
         name: str | None = None,
     ) -> Any:
         """Keeps the elements of the first whole iteration in a folder, and reads them there."""
-        if compression not in (None, "AUTO"):
-            _refuse_compression(compression, "snapshot")
+        packed = "" if compression in (None, "AUTO") else compression
         _refuse(shard_func, "shard_func", "snapshot", "elements stand in one file, in their order")
-        made = self._same(_holdfast.data_kept_in(self, path_text(path, "`path`"), True))
+        made = self._same(_holdfast.data_kept_in(self, path_text(path, "`path`"), True, packed))
         return made if reader_func is None else reader_func(type(made).from_tensors(made))
 
     def fingerprint(self: Any) -> Any:
@@ -96,15 +116,6 @@ def path_text(path: Any, argument: str) -> str:
     if not isinstance(path, (str, bytes, os.PathLike)):
         fail("E1104", f"{argument} is {type(path).__name__}, expected a path")
     return os.fsdecode(path)
-
-
-def _refuse_compression(compression: str | None, stage: str) -> None:
-    if compression not in (None, "", "NONE"):
-        unsupported(
-            f"`{stage}` with compression {compression!r} is not supported",
-            "elements are written as they are",
-            fix="leave `compression` out",
-        )
 
 
 def _refuse(given: Any, argument: str, stage: str, why: str) -> None:

@@ -12,7 +12,7 @@ from .._tensors.composite import CompositeSpec
 from .._tensors.symbols import is_symbol, only_types
 from .._tracing.journal import Journal
 from .spec import DatasetSpec
-from .structure import map_leaves, spec_of
+from .structure import map_leaves, spec_of, template_of
 
 __all__ = [
     "NeedsValues",
@@ -72,7 +72,9 @@ def symbols_of(specs: Any) -> Any:
 
     def symbol(spec: Any) -> Any:
         if isinstance(spec, DatasetSpec):
-            return _holdfast.data_promised(spec.element_spec)
+            promised: Any = _holdfast.data_promised(spec.element_spec)
+            promised._template = template_of(spec.element_spec)
+            return promised
         if isinstance(spec, CompositeSpec):
             return spec._from_components(map(symbol, spec._component_specs))
         sizes = None if spec.shape.rank is None else spec.shape.as_list()

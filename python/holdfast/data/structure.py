@@ -72,8 +72,12 @@ def holds_values(value: Any) -> bool:
 def template_of(value: Any) -> Any:
     """What C++ does not know of a structure: its named tuples, and values of several tensors.
 
-    None where there are none.
+    None where there are none. A dataset in it has a spec where its own elements have such.
     """
+    if isinstance(value, _holdfast.DatasetBase):
+        value = DatasetSpec.from_value(value)
+    if isinstance(value, DatasetSpec):
+        return value if template_of(value.element_spec) is not None else None
     if isinstance(value, tuple):
         inside = [template_of(item) for item in value]
         if _is_named(value):
@@ -93,7 +97,7 @@ def holds_composites(template: Any) -> bool:
         _, inside = template
         items = inside.values() if isinstance(inside, dict) else inside
         return any(map(holds_composites, items))
-    return template is not None
+    return isinstance(template, CompositeSpec)
 
 
 def joined_template(a: Any, b: Any) -> Any:
@@ -115,6 +119,11 @@ def packed(template: Any, value: Any) -> Any:
         return value
     if isinstance(template, CompositeSpec):
         return template if isinstance(value[0], TensorSpec) else template._from_components(value)
+    if isinstance(template, DatasetSpec):
+        if isinstance(value, DatasetSpec):
+            return template
+        value._template = template_of(template.element_spec)
+        return value
     kind, inside = template
     if kind is dict:
         return {key: packed(inside[key], item) for key, item in value.items()}
