@@ -136,7 +136,7 @@ bool holds(DType d, const Tensor& t) {
 Tensor cast_array(Tensor t, DType want, PyObject* value, bool in_list) {
   if (want == DType::kInvalid || t.dtype() == want) return t;
   // An array of no objects does not say of which kind they are.
-  if (t.size() == 0 && array_kind(value).dtype == DType::kInvalid)
+  if (t.shape().is_full() && t.size() == 0 && array_kind(value).dtype == DType::kInvalid)
     return empty(want, t.shape(), t.device());
   if (!kPlain.has(t.dtype()) || !kPlain.has(want)) wrong_leaf(value, want);
   if (in_list) {

@@ -244,8 +244,18 @@ Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
   return t;
 }
 
+// Whether a tensor in a list may take the dtype of the call's other operands unasked: numbers stay
+// what they are but for digits of floats. An integer never gets narrower.
+bool may_become(DType have, DType want) {
+  if (is_floating(have)) return is_differentiable(want);
+  return is_integer(have) &&
+         (is_differentiable(want) || (is_integer(want) && size_of(want) > size_of(have)));
+}
+
 // A list that holds arrays or tensors: its parts, all of dtype `d` where that loses nothing.
-Tensors parts_of(PyObject* list, DType d, bool cast_tensors, const char* argument) {
+// `neighbours`: `d` is the dtype of the other operands.
+Tensors parts_of(PyObject* list, DType d, bool cast_tensors, bool neighbours,
+                 const char* argument) {
   Tensors parts;
   for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list); i < n; ++i) {
     PyObject* item = PySequence_Fast_ITEMS(list)[i];
@@ -254,6 +264,8 @@ Tensors parts_of(PyObject* list, DType d, bool cast_tensors, const char* argumen
                    : convert(item, d, cast_tensors && is_list(item), argument);
     if (cast_tensors && d != DType::kInvalid)
       t = cast_array(t, d, item, !is_tensor(item) && !is_variable(item) && !is_list(item));
+    else if (neighbours && may_become(t.dtype(), d))
+      t = cast_array(t, d, item, false);
     parts.push_back(std::move(t));
     if (d == DType::kInvalid && !PyLong_Check(item)) d = parts.back().dtype();
   }
@@ -312,7 +324,8 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
     if (scan.plain) return from_numbers(value, scan, hint);
     DType d = hint != DType::kInvalid ? hint : scan.tensor;
     if (d == DType::kInvalid && !scan.opaque) d = natural(scan);
-    Tensors parts = parts_of(value, d, strict && hint != DType::kInvalid, argument);
+    bool asked = hint != DType::kInvalid;
+    Tensors parts = parts_of(value, d, strict && asked, asked, argument);
     static const FunctionDef* stack = find_function("stack");
     if (!stack) fail(Code::E1105, "a list that holds tensors");
     Arg args[1] = {parts};

@@ -13,6 +13,7 @@ from ._flow.checks import Assert, name_of, passed, refuse_data, require
 from ._graphs.control import after, newest
 from ._messages.diagnostics import name_in_frame
 from ._tensors import registry
+from ._tensors.composite import Composite
 from ._tensors.dtypes import DType, as_dtype, float32
 from ._tensors.tensor import Tensor, convert_to_tensor
 from ._variables.variable import Variable
@@ -341,15 +342,30 @@ def assert_shapes(
     symbols: list[Any] = []
     for number, (thing, rule) in enumerate(shapes.items() if isinstance(shapes, dict) else shapes):
         thing = thing.deref() if hasattr(thing, "deref") else thing
-        a = convert_to_tensor(thing)
+        extent = thing._extent() if isinstance(thing, Composite) else None
+        a = thing if extent is not None else convert_to_tensor(thing)
         words.append((name_in_frame(a) if isinstance(thing, Tensor) else "") or f"tensor {number}")
         sizes = _sizes(rule, words[-1])
+        if extent is not None:
+            a, sizes = _stand_in(thing, extent, sizes)
         symbols += map(_symbol, sizes)
         counts.append(len(sizes))
         tensors.append(a)
     _holdfast.assert_shapes(tensors, words, symbols, counts, message or "")
     known = all(tensor.shape.is_fully_defined() for tensor in tensors)
     return passed() if known else newest(tensors)
+
+
+def _stand_in(thing: Any, extent: Any, sizes: list[Any]) -> tuple[Any, list[Any]]:
+    """A tensor of no elements in place of one whose shape is given, and the rule that it fits."""
+    rank = thing.shape.rank
+    free = bool(sizes) and sizes[0] in (..., "*")
+    if rank is not None and (rank < len(sizes) - 1 if free else rank != len(sizes)):
+        return registry.function("zeros")([0] * rank), sizes  # refused for its rank alone
+    concat, zeros = registry.function("concat"), registry.function("zeros")
+    made = zeros(concat([extent, convert_to_tensor([0], extent.dtype)], 0))
+    made.set_shape(thing.shape.concatenate([0]))
+    return made, [*sizes, None]
 
 
 def _sizes(rule: Any, word: str) -> list[Any]:

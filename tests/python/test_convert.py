@@ -235,3 +235,34 @@ def test_a_tensor_converted_to_what_it_is_is_itself():
         symbol = tf.constant(1.0)
         assert tf.convert_to_tensor(symbol) is symbol
         assert tf.convert_to_tensor(t).graph is symbol.graph
+
+
+MIXED = {
+    "integers among floats": (lambda a, n: a + [n, n], [1.0, 2.0], 3, [4.0, 5.0]),
+    "a wider float": (
+        lambda a, x: tf.concat([a, [x]], 0),
+        [1.0, 2.0],
+        np.float64(0.5),
+        [1, 2, 0.5],
+    ),
+    "a wider integer": (lambda a, n: a * [n, n], np.array([1, 2], "int64"), 3, [3, 6]),
+    "lists in lists": (lambda a, n: a + [[n], [n]], [1.0, 2.0], 3, [[4, 5], [4, 5]]),
+}
+
+
+@pytest.mark.parametrize("case", MIXED, ids=str)
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_list_that_holds_tensors_takes_the_dtype_of_the_other_operands(case, traced):
+    function, first, other, wanted = MIXED[case]
+    a, b = tf.constant(first), tf.constant(other)
+    if traced:
+        specs = [tf.TensorSpec(None, a.dtype), tf.TensorSpec(None, b.dtype)]
+        function = tf.function(function, specs)
+    found = function(a, b)
+    assert found.dtype == a.dtype and found.numpy().tolist() == wanted
+
+
+@pytest.mark.parametrize("other", [tf.constant(1.5), tf.constant(2**40)])
+def test_a_list_of_tensors_loses_no_number_unasked(other):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="one dtype"):
+        _ = tf.constant([1, 2]) + [other, other]

@@ -125,3 +125,21 @@ def test_tensors_that_are_not_there_have_no_dtype_to_compare():
     assert tf.debugging.assert_same_float_dtype([None, tf.ones([2], tf.float64)]) == tf.float64
     with pytest.raises(ValueError, match="float64"):
         tf.debugging.assert_same_float_dtype([tf.ones([1]), None, tf.ones([2], tf.float64)])
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_shapes_of_sparse_tensors_are_checked(late):
+    sparse = tf.sparse.from_dense([[1.0, 0.0], [0.0, 0.0], [0.0, 2.0]])
+
+    def check(indices, values, shape, rule):
+        given = tf.SparseTensor(indices, values, shape)
+        d.assert_shapes([(given, rule), (tf.zeros([3]), ("N",))])
+        return tf.size(given.values)
+
+    if late:
+        check = tf.function(check, reduce_retracing=True)
+    for rule in (("N", 2), (3, None), ("N", "M"), (..., 2)):
+        assert check(sparse.indices, sparse.values, sparse.dense_shape, rule) == 2
+    for rule, text in ((("N", 3), "size"), ((2, 2), "size"), (("N",), "rank"), ((), "rank")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+            check(sparse.indices, sparse.values, sparse.dense_shape, rule)

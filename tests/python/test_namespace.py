@@ -66,6 +66,21 @@ def test_missing_members_of_namespaces_are_said_too():
         _ = tf.linalg.LinearOperator
 
 
+@pytest.mark.parametrize(
+    "path", ["nn.rnn_cell", "train.MonitoredSession", "metrics", "lookup", "linalg.LinearOperator"]
+)
+def test_members_of_version_1_that_are_missing_are_said_too(path):
+    found = tf.compat.v1
+    with pytest.raises(NotImplementedError, match=f"`tf.compat.v1.{path}` is not part"):
+        for part in path.split("."):
+            found = getattr(found, part)
+
+
+@pytest.mark.parametrize("name", ["initializers", "losses", "metrics", "optimizers"])
+def test_modules_of_keras_have_short_names(name):
+    assert getattr(tf, name) is getattr(tf.keras, name)
+
+
 def test_a_name_nobody_has_is_a_plain_error_with_a_guess():
     with pytest.raises(AttributeError, match="Did you mean: 'constant'") as caught:
         _ = tf.constnat

@@ -198,3 +198,83 @@ def test_it_prints_its_parts():
     assert text.startswith(
         "SparseTensor(indices=tf.Tensor([[1]], shape=(1, 1), dtype=int64), values="
     )
+
+
+NUMBERS = np.array([[1, 2, 2, 5], [0, 1, 1, 7], [0, 0, 0, 0]])
+WEIGHTS = np.linspace(0.5, 2, 12, dtype="float32").reshape(3, 4)
+
+
+def _kinds():
+    """The same rows as a dense, a sparse and a ragged tensor, each with its weights."""
+    places = np.argwhere(np.ones_like(NUMBERS))
+    at = lambda values: tf.SparseTensor(places, values.ravel(), NUMBERS.shape)
+    rows = lambda values: tf.RaggedTensor.from_row_lengths(values.ravel(), [4, 4, 4])
+    return {
+        "dense": (tf.constant(NUMBERS), tf.constant(WEIGHTS)),
+        "sparse": (at(NUMBERS), at(WEIGHTS)),
+        "ragged": (rows(NUMBERS), rows(WEIGHTS)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "ragged"])
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("options", [{}, {"minlength": 10}, {"maxlength": 3}])
+def test_numbers_are_counted_wherever_they_are(kind, traced, options):
+    values, weights = _kinds()[kind]
+    length = options.get("maxlength", options.get("minlength", 8))
+    counts = np.stack([np.bincount(row, minlength=10)[:length] for row in NUMBERS])
+    sums = np.stack(
+        [np.bincount(r, w, minlength=10)[:length] for r, w in zip(NUMBERS, WEIGHTS, strict=True)]
+    )
+
+    def count(values, weights):
+        return [
+            function(values, w, axis=axis, binary_output=binary, **options)
+            for function in (tf.math.bincount, tf.sparse.bincount)
+            for w, axis, binary in (
+                (None, -1, False),
+                (None, 0, False),
+                (weights, -1, False),
+                (weights, 0, False),
+                (None, -1, True),
+            )
+        ]
+
+    found = (tf.function(count) if traced else count)(values, weights)
+    wanted = [counts, counts.sum(0), sums, sums.sum(0), counts > 0]
+    for got, want in zip(found[:5], wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+    for got, want in zip(found[5:], wanted, strict=True):
+        np.testing.assert_allclose(dense(got), want, rtol=1e-6)
+        assert got.values.shape[0] in (None, (want != 0).sum())
+
+
+@pytest.mark.parametrize("count", [tf.math.bincount, tf.sparse.bincount])
+def test_counts_of_what_does_not_fit_are_refused(count):
+    sparse, _ = _kinds()["sparse"]
+    for bad in (WEIGHTS, tf.sparse.from_dense(WEIGHTS[:2])):
+        with pytest.raises((TypeError, ValueError), match="weights"):
+            count(sparse, bad, axis=-1)
+    with pytest.raises(tf.errors.UnimplementedError, match="axis"):
+        count(sparse, axis=1)
+    with pytest.raises(ValueError, match="negative|-1"):
+        count(tf.sparse.from_dense([[1, -1]]), axis=-1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"indices": [[0, 0]]},
+        {"indices": [[0, 0], [9, 0]]},
+        {"dense_shape": [2]},
+        {"size": -1},
+        {"weights": [1.0]},
+    ],
+    ids=lambda a: str(*a),
+)
+def test_a_count_of_rows_by_hand_is_checked(arguments):
+    whole = {"indices": [[0, 0], [1, 1]], "dense_shape": [2, 3], "size": 4, "weights": [1.0, 2.0]}
+    raw = tf.raw_ops.SparseBincount
+    assert raw(values=[1, 2], **whole).numpy().tolist() == [[0, 1, 0, 0], [0, 0, 2, 0]]
+    with pytest.raises(ValueError, match="SparseBincount"):
+        raw(values=[1, 2], **whole | arguments)

@@ -13,6 +13,7 @@ def test_strings_are_joined_element_by_element():
     assert both == [[b"a-x-a", b"b-x-b"], [b"c-x-c", b"d-x-d"]]
     assert strings.join(["a", "b", "c"]).numpy() == b"abc"
     assert strings.join([tf.zeros([0], tf.string), "x"]).shape == (0,)
+    assert tf.strings.join([]) == b""
     with pytest.raises(ValueError, match="StringJoin"):
         strings.join([LETTERS, tf.constant(["a", "b"])])
     with pytest.raises(TypeError, match="StringJoin"):

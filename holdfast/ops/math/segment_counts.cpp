@@ -7,8 +7,8 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/math/counters.h"
 #include "holdfast/ops/reduce.h"
-#include "holdfast/tensor/visit.h"
 
 namespace holdfast {
 namespace {
@@ -19,17 +19,6 @@ struct BincountAttrs {
 struct HistogramAttrs {
   Attr<DType> dtype;
 };
-
-constexpr DTypes kCounters{int32, int64, float32, float64};
-
-template <class F>
-void visit_counters(DType d, F&& f) {
-  visit_indices(d, f);
-  if (d == float32)
-    f(float{});
-  else if (d == float64)
-    f(double{});
-}
 
 // The one number in a host input, if it is known; refuses a negative one.
 std::optional<int64_t> one_size(const Infer& s, int i, const char* argument) {

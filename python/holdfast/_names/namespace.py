@@ -46,6 +46,9 @@ _LATE = (
     "keras.random",
 )
 
+# Modules that TensorFlow has under two names: ours at the top is the one of Keras.
+_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
+
 
 def here(module: types.ModuleType, name: str) -> Any:
     """What a module of ours has under a name, loaded if it has to be; None if there is nothing."""
@@ -80,12 +83,14 @@ def missing(module: types.ModuleType, name: str) -> Any:
         late = here(module, name)
         if late is not None:
             return late
+        if not path and name in _OF_KERAS:
+            return getattr(here(module, "keras"), name)
         if path == "compat.v1" or path.startswith("compat.v1."):
             found = _of_version_2(path.removeprefix("compat.v1").lstrip("."), name)
             if found is not None:
                 return found
         full = f"{path}.{name}" if path else name
-        if name in _tensorflow_names().get(path, ()) or full in _tensorflow_names():
+        if _in_tensorflow(path, name):
             unsupported(
                 f"`tf.{full}` is not part of Holdfast",
                 "Holdfast knows the name from TensorFlow, and has nothing that does its work.",
@@ -107,6 +112,13 @@ def _meant(module: types.ModuleType, name: str) -> str:
     public = [known for known in vars(module) if not known.startswith("_")]
     close = difflib.get_close_matches(name, public, 1)
     return f". Did you mean: {close[0]!r}?" if close else ""
+
+
+def _in_tensorflow(path: str, name: str) -> bool:
+    """Whether TensorFlow has a member of that name there; what version 2 has, version 1 has too."""
+    known = _tensorflow_names()
+    paths = {path, f"{path}.".removeprefix("compat.v1.").rstrip(".")}
+    return any(name in known.get(p, ()) or f"{p}.{name}".lstrip(".") in known for p in paths)
 
 
 @functools.cache

@@ -5,7 +5,7 @@ A fact sheet: namespace, then its members. Made from the public API of TensorFlo
 
 from __future__ import annotations
 
-from . import keras, raw_ops
+from . import keras, raw_ops, v1
 
 _TEXT = """
 tf: AggregationMethod Assert CriticalSection DType DeviceSpec GradientTape Graph IndexedSlices
@@ -177,7 +177,7 @@ errors: ABORTED ALREADY_EXISTS AbortedError AlreadyExistsError CANCELLED Cancell
 experimental: BatchableExtensionType DynamicRaggedShape ExtensionType ExtensionTypeBatchEncoder
   ExtensionTypeSpec Optional RowPartition StructuredTensor async_clear_error async_scope
   dispatch_for_api dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis
-  dispatch_for_unary_elementwise_apis dlpack enable_strict_mode extension_type float4_e2m1fn
+  dispatch_for_unary_elementwise_apis dlpack dtensor enable_strict_mode extension_type float4_e2m1fn
   float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
   function_executor_type int2 int4 numpy register_filesystem_plugin tensorrt uint2 uint4
   unregister_dispatch_for
@@ -369,7 +369,7 @@ def namespaces() -> dict[str, frozenset[str]]:
     """Each namespace, "" for the top one, and its members."""
     found: dict[str, list[str]] = {}
     members: list[str] = []
-    for word in (_TEXT + keras.TEXT + raw_ops.TEXT).split():
+    for word in (_TEXT + keras.TEXT + raw_ops.TEXT + v1.TEXT).split():
         if word.endswith(":"):
             members = found.setdefault("" if word == "tf:" else word[:-1], [])
         else:

@@ -62,6 +62,10 @@ class Composite:
         """What the gradient of that tensor is as one of this."""
         raise NotImplementedError
 
+    def _extent(self) -> Any:
+        """The sizes of the rectangle that it fills, as a tensor; None where it is no rectangle."""
+        return None
+
     def _fetched(self, values: list[Any]) -> Any:
         """What a session gives for it, from the arrays of its tensors."""
         raise NotImplementedError

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functions
+from .counting import bincount
 from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
 from .distance import edit_distance
 from .elementwise import operators
@@ -50,6 +51,7 @@ NAMES: dict[str, Any] = {
     "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,
     "nn.ctc_greedy_decoder": ctc_greedy_decoder,
     "sparse.SparseTensor": SparseTensor,
+    "sparse.bincount": bincount,
     "nn.embedding_lookup_sparse": embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
     **{f"sparse.{name}": getattr(functions, name) for name in _FUNCTIONS},

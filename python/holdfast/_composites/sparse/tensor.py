@@ -78,6 +78,9 @@ class SparseTensor(Composite):
     def _tensors(self) -> tuple[Any, ...]:
         return self._indices, self._values, self._dense_shape
 
+    def _extent(self) -> Any:
+        return self._dense_shape
+
     def _facts(self) -> Any:
         return None if self._static.rank is None else tuple(self._static.as_list())
 

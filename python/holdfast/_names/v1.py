@@ -1,0 +1,117 @@
+"""The names of `tf.compat.v1`'s modules that version 2's modules of the same name have not.
+
+A fact sheet, as `tensorflow.py`. Made from the public API of TensorFlow 2.21.
+"""
+
+from __future__ import annotations
+
+__all__ = ["TEXT"]
+
+TEXT = """
+compat.v1.app: flags run
+compat.v1.debugging: is_finite is_inf is_nan is_non_decreasing is_strictly_increasing
+compat.v1.distribute: get_loss_reduction
+compat.v1.dtypes: as_string
+compat.v1.errors: error_code_from_exception_type exception_type_from_error_code
+  raise_exception_on_not_ok_status
+compat.v1.experimental: output_all_intermediates
+compat.v1.feature_column: input_layer linear_model shared_embedding_columns
+compat.v1.gfile: Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory ListDirectory
+  MakeDirs MkDir Open Remove Rename Stat Walk
+compat.v1.graph_util: convert_variables_to_constants extract_sub_graph must_run_on_cpu
+  remove_training_nodes tensor_shape_from_node_def_name
+compat.v1.image: extract_image_patches resize_area resize_bicubic resize_bilinear
+  resize_image_with_crop_or_pad resize_image_with_pad resize_images resize_nearest_neighbor
+  transpose_image
+compat.v1.initializers: constant global_variables glorot_normal glorot_uniform he_normal he_uniform
+  identity lecun_normal lecun_uniform local_variables ones orthogonal random_normal random_uniform
+  tables_initializer truncated_normal uniform_unit_scaling variables variance_scaling zeros
+compat.v1.io: PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue TFRecordCompressionType
+  tf_record_iterator
+compat.v1.linalg: transpose
+compat.v1.logging: DEBUG ERROR FATAL INFO TaskLevelStatusMessage WARN debug error fatal flush
+  get_verbosity info log log_every_n log_first_n log_if set_verbosity vlog warn warning
+compat.v1.losses: Reduction absolute_difference add_loss compute_weighted_loss cosine_distance
+  get_losses get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss
+  log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy
+  softmax_cross_entropy sparse_softmax_cross_entropy
+compat.v1.manip: batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile
+compat.v1.metrics: accuracy auc average_precision_at_k false_negatives false_negatives_at_thresholds
+  false_positives false_positives_at_thresholds mean mean_absolute_error mean_cosine_distance
+  mean_iou mean_per_class_accuracy mean_relative_error mean_squared_error mean_tensor
+  percentage_below precision precision_at_k precision_at_thresholds precision_at_top_k recall
+  recall_at_k recall_at_thresholds recall_at_top_k root_mean_squared_error
+  sensitivity_at_specificity sparse_average_precision_at_k sparse_precision_at_k
+  specificity_at_sensitivity true_negatives true_negatives_at_thresholds true_positives
+  true_positives_at_thresholds
+compat.v1.mixed_precision: DynamicLossScale FixedLossScale LossScale
+  MixedPrecisionLossScaleOptimizer disable_mixed_precision_graph_rewrite
+  enable_mixed_precision_graph_rewrite experimental
+compat.v1.mixed_precision.experimental: DynamicLossScale FixedLossScale LossScale
+compat.v1.nn: avg_pool_v2 bidirectional_dynamic_rnn conv2d_backprop_filter conv2d_backprop_input
+  conv3d_backprop_filter conv3d_backprop_filter_v2 ctc_beam_search_decoder_v2 ctc_loss_v2
+  depthwise_conv2d_native depthwise_conv2d_native_backprop_filter
+  depthwise_conv2d_native_backprop_input dynamic_rnn fused_batch_norm log_uniform_candidate_sampler
+  max_pool_v2 quantized_avg_pool quantized_conv2d quantized_max_pool quantized_relu_x raw_rnn
+  relu_layer rnn_cell softmax_cross_entropy_with_logits_v2 static_bidirectional_rnn static_rnn
+  static_state_saving_rnn uniform_candidate_sampler xw_plus_b
+compat.v1.profiler: AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto ProfileOptionBuilder
+  Profiler advise profile write_op_log
+compat.v1.python_io: TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator
+compat.v1.ragged: RaggedTensorValue constant_value placeholder
+compat.v1.random: get_seed multinomial set_random_seed stateless_multinomial
+compat.v1.resource_loader: get_data_files_path get_path_to_datafile get_root_dir_with_all_resources
+  load_resource readahead_file_path
+compat.v1.saved_model: Builder LEGACY_INIT_OP_KEY MAIN_OP_KEY build_signature_def build_tensor_info
+  builder classification_signature_def constants get_tensor_from_tensor_info is_valid_signature
+  load_v2 loader main_op main_op_with_restore maybe_saved_model_directory predict_signature_def
+  regression_signature_def signature_constants signature_def_utils simple_save tag_constants utils
+compat.v1.saved_model.builder: SavedModelBuilder
+compat.v1.saved_model.constants: ASSETS_DIRECTORY ASSETS_KEY DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB
+  LEGACY_INIT_OP_KEY MAIN_OP_KEY SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT
+  SAVED_MODEL_SCHEMA_VERSION VARIABLES_DIRECTORY VARIABLES_FILENAME
+compat.v1.saved_model.experimental: save
+compat.v1.saved_model.loader: load maybe_saved_model_directory
+compat.v1.saved_model.main_op: main_op main_op_with_restore
+compat.v1.saved_model.signature_constants: CLASSIFY_INPUTS CLASSIFY_METHOD_NAME
+  CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEFAULT_SERVING_SIGNATURE_DEF_KEY PREDICT_INPUTS
+  PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS
+compat.v1.saved_model.signature_def_utils: MethodNameUpdater build_signature_def
+  classification_signature_def is_valid_signature predict_signature_def regression_signature_def
+compat.v1.saved_model.tag_constants: GPU SERVING TPU TRAINING
+compat.v1.saved_model.utils: build_tensor_info get_tensor_from_tensor_info
+compat.v1.sets: set_difference set_intersection set_size set_union
+compat.v1.sparse: SparseConditionalAccumulator matmul merge placeholder reduce_max_sparse
+  reduce_sum_sparse
+compat.v1.spectral: dct fft fft2d fft3d idct ifft ifft2d ifft3d irfft irfft2d irfft3d rfft rfft2d
+  rfft3d
+compat.v1.summary: Event FileWriter FileWriterCache SessionLog Summary SummaryDescription
+  TaggedRunMetadata all_v2_summary_ops get_summary_description initialize merge merge_all
+  tensor_summary
+compat.v1.test: StubOutForTesting compute_gradient_error get_temp_dir mock test_src_dir_path
+compat.v1.train: AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer AdamOptimizer
+  CheckpointSaverHook CheckpointSaverListener ChiefSessionCreator FeedFnHook FinalOpsHook
+  FtrlOptimizer GlobalStepWaiterHook GradientDescentOptimizer LoggingTensorHook LooperThread
+  MomentumOptimizer MonitoredSession MonitoredTrainingSession NanLossDuringTrainingError
+  NanTensorHook NewCheckpointReader Optimizer ProfilerHook ProximalAdagradOptimizer
+  ProximalGradientDescentOptimizer QueueRunner RMSPropOptimizer Saver SaverDef Scaffold
+  SecondOrStepTimer Server SessionCreator SessionManager SessionRunArgs SessionRunContext
+  SessionRunHook SessionRunValues SingularMonitoredSession StepCounterHook StopAtStepHook
+  SummarySaverHook Supervisor SyncReplicasOptimizer VocabInfo WorkerSessionCreator add_queue_runner
+  assert_global_step basic_train_loop batch batch_join checkpoint_exists cosine_decay
+  cosine_decay_restarts create_global_step do_quantize_training_on_graphdef exponential_decay
+  export_meta_graph generate_checkpoint_state_proto get_checkpoint_mtimes get_global_step
+  get_or_create_global_step global_step import_meta_graph init_from_checkpoint input_producer
+  inverse_time_decay limit_epochs linear_cosine_decay match_filenames_once maybe_batch
+  maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join natural_exp_decay
+  noisy_linear_cosine_decay piecewise_constant piecewise_constant_decay polynomial_decay
+  queue_runner range_input_producer remove_checkpoint replica_device_setter sdca_fprint
+  sdca_optimizer sdca_shrink_l1 shuffle_batch shuffle_batch_join slice_input_producer
+  start_queue_runners string_input_producer summary_iterator update_checkpoint_state warm_start
+  write_graph
+compat.v1.train.experimental: DynamicLossScale FixedLossScale LossScale
+  MixedPrecisionLossScaleOptimizer disable_mixed_precision_graph_rewrite
+  enable_mixed_precision_graph_rewrite
+compat.v1.train.queue_runner: QueueRunner add_queue_runner start_queue_runners
+compat.v1.user_ops: my_fact
+"""
