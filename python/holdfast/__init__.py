@@ -52,6 +52,7 @@ from ._flow.functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._flow.optional import NAMES as _OPTIONAL
 from ._flow.printing import print
 from ._flow.pyfunc import numpy_function, py_function
+from ._flow.queues import NAMES as _QUEUES
 from ._flow.spectra import NAMES as _SPECTRA
 from ._flow.tensor_array import TensorArray
 from ._gradients.custom import custom_gradient, grad_pass_through, recompute_grad
@@ -185,6 +186,7 @@ _namespace.build(
         {"variable_creator_scope": _variable_creator_scope},
         _OPERATORS,
         _OPTIONAL,
+        _QUEUES,
         _SPECTRA,
         _indexed_slices.NAMES,
         {"TypeSpec": _shape.TypeSpec},

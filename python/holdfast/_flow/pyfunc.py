@@ -20,7 +20,7 @@ from .._tensors.tensor import convert_to_tensor
 from ..errors import need_callable
 from .staging import is_staged
 
-__all__ = ["numpy_function", "py_function"]
+__all__ = ["numpy_function", "py_function", "python_node"]
 
 
 def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:
@@ -117,6 +117,12 @@ def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:
     if not results and (operation := newest(args)) is not None:
         return operation  # which can be run, though it gives nothing
     return results[0] if code.single else results
+
+
+def python_node(func: Callable[..., Any], inp: Any, Tout: Any) -> Any:
+    """What a list of tensors that Python code gives is, now or in each run; no gradient passes."""
+    found = _call("EagerPyFunc", _Code(func, Tout, of_numpy=False), inp, gradient=False)
+    return None if isinstance(found, list) and not found else found
 
 
 def _dims(wanted: Any) -> Any:

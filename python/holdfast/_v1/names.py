@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._devices.spec import DeviceSpecV1
+from .._flow import queues
 from .._graphs import session_options, watch
 from .._graphs.control import graph_for, grouped
 from .._graphs.default_session import get_default_session
@@ -420,6 +421,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "assert_variables_initialized": assert_variables_initialized,
     "IndexedSlicesValue": IndexedSlicesValue,
     **composites.NAMES,
+    **{path.removeprefix("queue."): kind for path, kind in queues.NAMES.items()},
     "no_regularizer": lambda _: None,
     "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
