@@ -227,7 +227,8 @@ def assert_type(
     tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """TypeError unless `tensor` has the dtype `tf_type`."""
-    a, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
+    given = tensor._gradient_part() if isinstance(tensor, Composite) else tensor
+    a, wanted = convert_to_tensor(given), as_dtype(tf_type)
     if a.dtype != wanted:
         words = name_of(tensor, 0, "tensor")
         _holdfast.wrong_dtype("assert_type", a, words, wanted.name, message or "")

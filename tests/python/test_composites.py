@@ -230,3 +230,61 @@ def test_map_fn_takes_rows_of_ragged_and_sparse_tensors():
         tf.map_fn(lambda row: (row, row), rows, fn_output_signature=of_rows)
     with pytest.raises(NotImplementedError, match="IndexedSlices"):
         tf.map_fn(lambda row: row, tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 1])))
+
+
+@pytest.mark.parametrize("shape", [None, [None, None], "spec"])
+def test_a_loop_keeps_the_shape_that_is_said_of_a_sparse_tensor(shape):
+    start = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [3, 3])
+    said = tf.SparseTensorSpec([None, None], tf.int32) if shape == "spec" else tf.TensorShape(shape)
+
+    @tf.function
+    def by_statement(n):
+        v = start
+        for _ in tf.range(n):
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(v, said)])
+            v = tf.sparse.concat(0, [v, v])
+        return v
+
+    @tf.function
+    def by_call(n):
+        return tf.while_loop(
+            lambda i, v: i < n,
+            lambda i, v: (i + 1, tf.sparse.concat(0, [v, v])),
+            (0, start),
+            shape_invariants=(tf.TensorShape([]), said),
+        )[1]
+
+    for grown in (by_statement, by_call):
+        for n in (0, 2):
+            found = grown(tf.constant(n))
+            assert found.dense_shape.numpy().tolist() == [3 * 2**n, 3]
+            assert found.values.numpy().tolist() == [1, 2] * 2**n
+
+
+def test_wrong_invariants_of_composites_are_refused():
+    ragged = tf.ragged.constant([[1], [2, 3]])
+    with pytest.raises(tf.errors.UnimplementedError, match="RaggedTensorSpec"):
+        tf.function(
+            lambda: tf.while_loop(
+                lambda v: False, lambda v: v, [ragged], shape_invariants=[tf.TensorShape(None)]
+            )
+        )()
+    with pytest.raises(TypeError, match="2 shape invariants for 1"):
+        tf.while_loop(lambda v: False, lambda v: v, [1], shape_invariants=[[], []])
+
+
+def test_dtypes_of_composites_are_checked():
+    sparse, ragged = tf.sparse.from_dense([1.0, 0.0]), tf.ragged.constant([[1.0]])
+    for value in (sparse, ragged):
+        tf.debugging.assert_type(value, tf.float32)
+        with pytest.raises(TypeError, match="int32"):
+            tf.debugging.assert_type(value, tf.int32)
+
+
+def test_what_a_session_fetched_is_added_to_sparse_tensors():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        sparse = tf.sparse.from_dense([1.0, 0.0, 2.0])
+        fetched = session.run(sparse)
+        for both in ((sparse, fetched), (fetched, sparse), (fetched, fetched)):
+            found = session.run(tf.sparse.add(*both))
+            assert found.values.tolist() == [2, 4] and found.indices.tolist() == [[0], [2]]

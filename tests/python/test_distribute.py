@@ -388,3 +388,14 @@ def test_ways_of_reducing_are_taken_and_work_on_one_value():
         D.MirroredStrategy(cross_device_ops=way)
         assert float(way.reduce("SUM", 2.0, None)) == 2.0
         assert [float(v) for v in way.batch_reduce("MEAN", [(1.0, None), (2.0, None)])] == [1, 2]
+
+
+def test_an_iterator_that_a_function_makes_gives_the_elements(strategy):
+    shared = strategy.experimental_distribute_dataset(tf.data.Dataset.range(3))
+
+    @tf.function
+    def first_two(dataset):
+        elements = iter(dataset)
+        return next(elements), next(elements)
+
+    assert [int(n) for n in first_two(shared)] == [0, 1]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._tensors.composite import invariants_of
 from .._tensors.shape import as_shape
 from .._tensors.symbols import is_symbol
-from ..errors import unsupported
+from ..errors import fail, unsupported
 from .carried import innermost
 from .state import leaves_of
 
@@ -38,8 +39,10 @@ def set_loop_options(
         loop.wanted["maximum_iterations"] = int(maximum_iterations)
     for value, shape in shape_invariants or ():
         invariants = loop.wanted.setdefault("shape_invariants", {})
-        shapes = leaves_of(shape) if _nested(value) else [shape]
-        for leaf, wanted in zip(leaves_of(value), shapes, strict=True):
+        leaves, shapes = leaves_of(value), invariants_of(value, shape)
+        if len(leaves) != len(shapes):
+            fail("E1104", f"a value of {len(leaves)} tensors has {len(shapes)} shape invariants")
+        for leaf, wanted in zip(leaves, shapes, strict=True):
             slot = loop.slot_of(leaf)
             if slot is None:
                 unsupported(
@@ -49,7 +52,3 @@ def set_loop_options(
                     fix="call `set_loop_options` first in the body",
                 )
             invariants[slot] = as_shape(wanted)
-
-
-def _nested(value: Any) -> bool:
-    return isinstance(value, (list, tuple, dict))

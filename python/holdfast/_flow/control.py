@@ -10,6 +10,7 @@ from .._graphs.eager import control_dependencies, done
 from .._graphs.operation import Operation
 from .._structures import nesting
 from .._tensors import registry
+from .._tensors.composite import invariants_of
 from .._tensors.dtypes import bool as bool_dtype
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
@@ -318,7 +319,7 @@ def while_loop(
         maximum_iterations = int(maximum_iterations)
     invariants = None
     if shape_invariants is not None:
-        invariants = [getattr(s, "shape", s) for s in _flat_shapes(shape_invariants)]
+        invariants = invariants_of(loop_vars, shape_invariants)
 
     repeated_cond, repeated_body = repeatable(cond), repeatable(body)
 
@@ -382,9 +383,3 @@ def _call(function: Callable[..., Any], variables: Any) -> Any:
     if isinstance(variables, (list, tuple)) and not hasattr(variables, "_fields"):
         return function(*variables)
     return function(variables)
-
-
-def _flat_shapes(shapes: Any) -> list[Any]:
-    if isinstance(shapes, (list, tuple)) and not isinstance(shapes, TensorShape):
-        return [s for part in shapes for s in _flat_shapes(part)]
-    return [shapes]

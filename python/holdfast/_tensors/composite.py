@@ -12,10 +12,17 @@ from typing import Any, ClassVar
 
 from .. import _holdfast
 from .._structures import nesting
-from ..errors import unsupported
+from ..errors import fail, unsupported
 from .shape import TensorShape, TensorSpec, TypeSpec
 
-__all__ = ["Composite", "CompositeSpec", "differentiated", "handles", "regrouped"]
+__all__ = [
+    "Composite",
+    "CompositeSpec",
+    "differentiated",
+    "handles",
+    "invariants_of",
+    "regrouped",
+]
 
 
 class Composite:
@@ -65,6 +72,15 @@ class Composite:
     def _extent(self) -> Any:
         """The sizes of the rectangle that it fills, as a tensor; None where it is no rectangle."""
         return None
+
+    def _invariants(self, shape: TensorShape) -> list[Any]:
+        """The shapes that its tensors keep in a loop in which it keeps `shape`."""
+        kind = type(self).__name__
+        return unsupported(
+            f"a shape as the invariant of a {kind} is not supported",
+            "it does not say which shapes its parts keep",
+            fix=f"give the specification that it keeps, a `tf.{kind}Spec`",
+        )
 
     def _fetched(self, values: list[Any]) -> Any:
         """What a session gives for it, from the arrays of its tensors."""
@@ -259,3 +275,19 @@ def _dispatched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 _holdfast.set_composites_hook(_dispatched)
+
+
+def invariants_of(value: Any, shape: Any) -> list[Any]:
+    """The shape that each tensor of a structure keeps, from what a program says of the whole."""
+    if isinstance(value, Composite):
+        if isinstance(shape, CompositeSpec):
+            return [spec.shape for spec in shape.__tf_flatten__()[1]]
+        return value._invariants(TensorShape(shape))
+    if isinstance(value, (list, tuple)) and isinstance(shape, (list, tuple)):
+        if len(value) != len(shape):
+            fail("E1104", f"there are {len(shape)} shape invariants for {len(value)} values")
+        pairs = zip(value, shape, strict=True)
+        return [found for v, s in pairs for found in invariants_of(v, s)]
+    if isinstance(value, dict) and isinstance(shape, dict):
+        return [found for key in sorted(value) for found in invariants_of(value[key], shape[key])]
+    return [getattr(shape, "shape", shape)]

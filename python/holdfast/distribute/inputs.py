@@ -83,7 +83,8 @@ class DistributedDataset(Dataset):
 
     def __iter__(self) -> Iterator:
         made = super().__iter__()
-        made.__class__ = _distributed_kind(type(made))
+        if isinstance(made, Iterator):  # a traced one has no class of its own here
+            made.__class__ = _distributed_kind(type(made))
         return made
 
 

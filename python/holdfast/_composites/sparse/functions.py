@@ -14,7 +14,7 @@ from ..._tensors.tensor import Tensor, get_static_value
 from ...errors import fail
 from ..ragged.partition import require
 from .places import linear, ordered, require_inside, require_ordered, summed, unravelled
-from .tensor import SparseTensor, is_sparse, need_sparse
+from .tensor import SparseTensor, SparseTensorValue, is_sparse, need_sparse
 
 _cast = registry.function("cast")
 _concat = registry.function("concat")
@@ -390,12 +390,10 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """The sum of two, one of them sparse; small elements of a sparse sum are left out."""
+    fetched = SparseTensorValue
+    a, b = (need_sparse(x, "tf.sparse.add") if isinstance(x, fetched) else x for x in (a, b))
     if not is_sparse(a) and not is_sparse(b):
-        a, b = (need_sparse(x, "tf.sparse.add") if isinstance(x, tuple) else x for x in (a, b))
-        if not is_sparse(a) and not is_sparse(b):
-            fail(
-                "E1104", "`tf.sparse.add` got two dense tensors, expected a SparseTensor among them"
-            )
+        fail("E1104", "`tf.sparse.add` got two dense tensors, expected a SparseTensor among them")
     if not (is_sparse(a) and is_sparse(b)):
         sparse, dense = (a, b) if is_sparse(a) else (b, a)
         dense = _holdfast.convert(dense, None if hasattr(dense, "dtype") else sparse.dtype)

@@ -81,6 +81,9 @@ class SparseTensor(Composite):
     def _extent(self) -> Any:
         return self._dense_shape
 
+    def _invariants(self, shape: TensorShape) -> list[Any]:
+        return [[None, shape.rank], [None], [shape.rank]]
+
     def _facts(self) -> Any:
         return None if self._static.rank is None else tuple(self._static.as_list())
 
