@@ -41,7 +41,7 @@ Status run_eigh(Call& c) {
       for (int64_t row = 0; row < n; ++row)
         if (!lapack::all_finite(from + row * n, row + 1)) return not_finite();
       auto a = lapack::by_columns(from, n, n);
-      std::vector<R> w(static_cast<size_t>(n));
+      lapack::Work<R> w(static_cast<size_t>(n));
       if (lapack::heevd<T>(vectors, static_cast<int>(n), a.data(), w.data()) != 0)
         return not_found();
       for (int64_t j = 0; j < n; ++j) e.mutable_raw<T>()[i * n + j] = T(w[static_cast<size_t>(j)]);

@@ -72,7 +72,7 @@ Status run_qr(Call& c) {
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(x), std::max(m, n), [&](int64_t i) -> Status {
       // The reflectors need the room of Q where that is wider than the input.
-      std::vector<T> a(static_cast<size_t>(m * std::max(n, inner))),
+      lapack::Work<T> a(static_cast<size_t>(m * std::max(n, inner))),
           tau(static_cast<size_t>(std::max<int64_t>(1, k)));
       lapack::transpose_into(x.raw<T>() + i * m * n, m, n, a.data());
       if (k > 0) lapack::geqrf<T>(static_cast<int>(m), static_cast<int>(n), a.data(), tau.data());

@@ -16,7 +16,7 @@ namespace {
 
 using lapack::each;
 template <class T>
-using Square = std::vector<T>;  // n x n; by rows or by columns, as said
+using Square = lapack::Work<T>;  // n x n; by rows or by columns, as said
 
 template <class T>
 Square<T> product(const Square<T>& a, const Square<T>& b, int64_t n) {

@@ -38,14 +38,12 @@ Status run_inverse(Call& c) {
       T* to = y.mutable_raw<T>() + i * n * n;
       // By columns it is the transposed matrix that is inverted, and by rows its inverse is
       // transposed back.
-      if (adjoint)
-        lapack::transpose_into(from, n, n, to, true);
-      else
-        std::copy_n(from, n * n, to);
+      auto a = adjoint ? lapack::by_columns(from, n, n, true) : lapack::Work<T>(from, from + n * n);
       std::vector<int> pivots(static_cast<size_t>(n));
-      lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), to, pivots.data());
-      if (has_zero_pivot(to, n)) return lapack::not_invertible();
-      lapack::getri<T>(static_cast<int>(n), to, pivots.data());
+      lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), a.data(), pivots.data());
+      if (has_zero_pivot(a.data(), n)) return lapack::not_invertible();
+      lapack::getri<T>(static_cast<int>(n), a.data(), pivots.data());
+      std::copy(a.begin(), a.end(), to);
       return {};
     });
   });
@@ -85,7 +83,7 @@ void eliminate(T* a, int64_t n, int* pivots) {
 
 template <class T>
 Determinant<T> determinant(const T* matrix, int64_t n) {
-  std::vector<T> lu(matrix, matrix + n * n);  // the transposed matrix has the same determinant
+  lapack::Work<T> lu(matrix, matrix + n * n);  // the transposed matrix has the same determinant
   std::vector<int> pivots(static_cast<size_t>(n));
   if (!lapack::all_finite(matrix, n * n))
     eliminate(lu.data(), n, pivots.data());

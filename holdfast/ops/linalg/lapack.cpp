@@ -106,7 +106,7 @@ int length(T answer) {
   template <>                                                                                     \
   int getri<T>(int n, T* a, const int* pivots) {                                                  \
     int info = 0, ld = std::max(1, n), size = std::max(1, 64 * n);                                \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     p##getri_(&n, a, &ld, pivots, work.data(), &size, &info);                                     \
     return info;                                                                                  \
   }                                                                                               \
@@ -131,7 +131,7 @@ int length(T answer) {
   template <>                                                                                     \
   int geqrf<T>(int m, int n, T* a, T* tau) {                                                      \
     int info = 0, ld = std::max(1, m), size = std::max(1, 64 * n);                                \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     p##geqrf_(&m, &n, a, &ld, tau, work.data(), &size, &info);                                    \
     return info;                                                                                  \
   }
@@ -158,7 +158,7 @@ ROUTINES(complex128, double, z)
   template <>                                                                                     \
   int orgqr<T>(int m, int n, int k, T* a, const T* tau) {                                         \
     int info = 0, ld = std::max(1, m), size = std::max(1, 64 * n);                                \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     p##orgqr_(&m, &n, &k, a, &ld, tau, work.data(), &size, &info);                                \
     return info;                                                                                  \
   }                                                                                               \
@@ -170,7 +170,7 @@ ROUTINES(complex128, double, z)
     T ask = 0;                                                                                    \
     p##gesdd_(&job, &m, &n, a, &ld, s, u, &ld, vh, &ldv, &ask, &size, ints.data(), &info, 1);     \
     size = length(ask);                                                                           \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     p##gesdd_(&job, &m, &n, a, &ld, s, u, &ld, vh, &ldv, work.data(), &size, ints.data(), &info,  \
               1);                                                                                 \
     return info;                                                                                  \
@@ -182,7 +182,7 @@ ROUTINES(complex128, double, z)
     T ask = 0;                                                                                    \
     p##syevd_(job, "L", &n, a, &ld, w, &ask, &size, &int_ask, &int_size, &info, 1, 1);            \
     size = length(ask), int_size = std::max(1, int_ask);                                          \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     std::vector<int> ints(static_cast<size_t>(int_size));                                         \
     p##syevd_(job, "L", &n, a, &ld, w, work.data(), &size, ints.data(), &int_size, &info, 1, 1);  \
     return info;                                                                                  \
@@ -191,13 +191,13 @@ ROUTINES(complex128, double, z)
   int geev<T>(bool vectors, int n, T* a, std::complex<T>* w, std::complex<T>* v) {                \
     int info = 0, ld = std::max(1, n), size = -1;                                                 \
     size_t count = static_cast<size_t>(n);                                                        \
-    std::vector<T> re(count), im(count), right(vectors ? count * count : 1);                      \
+    Work<T> re(count), im(count), right(vectors ? count * count : 1);                             \
     const char* job = vectors ? "V" : "N";                                                        \
     T ask = 0;                                                                                    \
     p##geev_("N", job, &n, a, &ld, re.data(), im.data(), nullptr, &ld, right.data(), &ld, &ask,   \
              &size, &info, 1, 1);                                                                 \
     size = length(ask);                                                                           \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     p##geev_("N", job, &n, a, &ld, re.data(), im.data(), nullptr, &ld, right.data(), &ld,         \
              work.data(), &size, &info, 1, 1);                                                    \
     for (size_t j = 0; j < count; ++j) w[j] = {re[j], im[j]};                                     \
@@ -221,7 +221,7 @@ ROUTINES(complex128, double, z)
     T ask = 0, cut = std::numeric_limits<T>::epsilon() * static_cast<T>(std::max(m, n));          \
     p##gelsy_(&m, &n, &k, a, &lda, b, &ldb, pivots.data(), &cut, &rank, &ask, &size, &info);      \
     size = length(ask);                                                                           \
-    std::vector<T> work(static_cast<size_t>(size));                                               \
+    Work<T> work(static_cast<size_t>(size));                                                      \
     p##gelsy_(&m, &n, &k, a, &lda, b, &ldb, pivots.data(), &cut, &rank, work.data(), &size,       \
               &info);                                                                             \
     return info;                                                                                  \
@@ -248,7 +248,7 @@ REAL_ROUTINES(double, d)
   template <>                                                                                      \
   int orgqr<T>(int m, int n, int k, T* a, const T* tau) {                                          \
     int info = 0, ld = std::max(1, m), size = std::max(1, 64 * n);                                 \
-    std::vector<T> work(static_cast<size_t>(size));                                                \
+    Work<T> work(static_cast<size_t>(size));                                                       \
     p##ungqr_(&m, &n, &k, a, &ld, tau, work.data(), &size, &info);                                 \
     return info;                                                                                   \
   }                                                                                                \
@@ -258,14 +258,14 @@ REAL_ROUTINES(double, d)
         ldv = std::max(1, job == 'S' ? r : n);                                                     \
     size_t most = static_cast<size_t>(std::max(m, n)), least = static_cast<size_t>(r);             \
     std::vector<int> ints(8 * least + 1);                                                          \
-    std::vector<R> reals(                                                                          \
+    Work<R> reals(                                                                                 \
         std::max(5 * least * least + 7 * least, 2 * most * least + 2 * least * least + least) +    \
         1);                                                                                        \
     T ask = 0;                                                                                     \
     p##gesdd_(&job, &m, &n, a, &ld, s, u, &ld, vh, &ldv, &ask, &size, reals.data(), ints.data(),   \
               &info, 1);                                                                           \
     size = length(ask);                                                                            \
-    std::vector<T> work(static_cast<size_t>(size));                                                \
+    Work<T> work(static_cast<size_t>(size));                                                       \
     p##gesdd_(&job, &m, &n, a, &ld, s, u, &ld, vh, &ldv, work.data(), &size, reals.data(),         \
               ints.data(), &info, 1);                                                              \
     return info;                                                                                   \
@@ -279,8 +279,8 @@ REAL_ROUTINES(double, d)
     p##heevd_(job, "L", &n, a, &ld, w, &ask, &size, &real_ask, &real_size, &int_ask, &int_size,    \
               &info, 1, 1);                                                                        \
     size = length(ask), real_size = length(real_ask), int_size = std::max(1, int_ask);             \
-    std::vector<T> work(static_cast<size_t>(size));                                                \
-    std::vector<R> reals(static_cast<size_t>(real_size));                                          \
+    Work<T> work(static_cast<size_t>(size));                                                       \
+    Work<R> reals(static_cast<size_t>(real_size));                                                 \
     std::vector<int> ints(static_cast<size_t>(int_size));                                          \
     p##heevd_(job, "L", &n, a, &ld, w, work.data(), &size, reals.data(), &real_size, ints.data(),  \
               &int_size, &info, 1, 1);                                                             \
@@ -289,8 +289,8 @@ REAL_ROUTINES(double, d)
   template <>                                                                                      \
   int geev<T>(bool vectors, int n, T* a, T* w, T* v) {                                             \
     int info = 0, ld = std::max(1, n), size = std::max(1, 64 * n);                                 \
-    std::vector<T> work(static_cast<size_t>(size));                                                \
-    std::vector<R> reals(static_cast<size_t>(2 * n + 1));                                          \
+    Work<T> work(static_cast<size_t>(size));                                                       \
+    Work<R> reals(static_cast<size_t>(2 * n + 1));                                                 \
     p##geev_("N", vectors ? "V" : "N", &n, a, &ld, w, nullptr, &ld, v, &ld, work.data(), &size,    \
              reals.data(), &info, 1, 1);                                                           \
     return info;                                                                                   \
@@ -299,13 +299,13 @@ REAL_ROUTINES(double, d)
   int gelsy<T>(int m, int n, int k, T* a, T* b) {                                                  \
     int info = 0, lda = std::max(1, m), ldb = std::max({1, m, n}), rank = 0, size = -1;            \
     std::vector<int> pivots(static_cast<size_t>(std::max(1, n)));                                  \
-    std::vector<R> reals(static_cast<size_t>(2 * n + 1));                                          \
+    Work<R> reals(static_cast<size_t>(2 * n + 1));                                                 \
     T ask = 0;                                                                                     \
     R cut = std::numeric_limits<R>::epsilon() * static_cast<R>(std::max(m, n));                    \
     p##gelsy_(&m, &n, &k, a, &lda, b, &ldb, pivots.data(), &cut, &rank, &ask, &size, reals.data(), \
               &info);                                                                              \
     size = length(ask);                                                                            \
-    std::vector<T> work(static_cast<size_t>(size));                                                \
+    Work<T> work(static_cast<size_t>(size));                                                       \
     p##gelsy_(&m, &n, &k, a, &lda, b, &ldb, pivots.data(), &cut, &rank, work.data(), &size,        \
               reals.data(), &info);                                                                \
     return info;                                                                                   \
@@ -313,8 +313,8 @@ REAL_ROUTINES(double, d)
   template <>                                                                                      \
   int gees<T>(int n, T* a, T* w, T* z) {                                                           \
     int info = 0, ld = std::max(1, n), size = std::max(1, 64 * n), sorted = 0, flag = 0;           \
-    std::vector<T> work(static_cast<size_t>(size));                                                \
-    std::vector<R> reals(static_cast<size_t>(n + 1));                                              \
+    Work<T> work(static_cast<size_t>(size));                                                       \
+    Work<R> reals(static_cast<size_t>(n + 1));                                                     \
     p##gees_("V", "N", nullptr, &n, a, &ld, &sorted, w, z, &ld, work.data(), &size, reals.data(),  \
              &flag, &info, 1, 1);                                                                  \
     return info;                                                                                   \

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <complex>
+#include <new>
 #include <vector>
 
 #include "holdfast/base/parallel.h"
@@ -49,6 +50,23 @@ bool all_finite(const T* p, int64_t n) {
   return true;
 }
 
+/// Begins where the widest loads do: the last bits of what LAPACK gives follow from where its
+/// operands lie.
+template <class T>
+struct Aligned {
+  using value_type = T;
+  static constexpr std::align_val_t kAt{64};
+  Aligned() = default;
+  template <class U>
+  Aligned(const Aligned<U>&) {}
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAt)); }
+  void deallocate(T* p, size_t) { ::operator delete(p, kAt); }
+  bool operator==(const Aligned&) const = default;
+};
+/// What LAPACK works on.
+template <class T>
+using Work = std::vector<T, Aligned<T>>;
+
 /// Rows that follow each other in memory, from a matrix that lies by columns, and back.
 template <class T>
 void transpose_into(const T* from, int64_t rows, int64_t columns, T* to, bool conj = false) {
@@ -57,8 +75,8 @@ void transpose_into(const T* from, int64_t rows, int64_t columns, T* to, bool co
       to[j * rows + i] = conj ? conj_of(from[i * columns + j]) : from[i * columns + j];
 }
 template <class T>
-std::vector<T> by_columns(const T* from, int64_t rows, int64_t columns, bool conj = false) {
-  std::vector<T> out(static_cast<size_t>(rows * columns));
+Work<T> by_columns(const T* from, int64_t rows, int64_t columns, bool conj = false) {
+  Work<T> out(static_cast<size_t>(rows * columns));
   transpose_into(from, rows, columns, out.data(), conj);
   return out;
 }

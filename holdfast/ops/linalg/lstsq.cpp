@@ -52,7 +52,7 @@ Status run_lstsq(Call& c) {
         return {};
       }
       auto matrix = lapack::by_columns(from, m, n);
-      std::vector<T> x(static_cast<size_t>(rows * k));
+      lapack::Work<T> x(static_cast<size_t>(rows * k));
       for (int64_t r = 0; r < m; ++r)
         for (int64_t j = 0; j < k; ++j) x[static_cast<size_t>(j * rows + r)] = right[r * k + j];
       if (lapack::gelsy<T>(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),

@@ -57,8 +57,8 @@ Status run_svd(Call& c) {
         return {};
       }
       bool good = lapack::all_finite(from, m * n);
-      std::vector<R> values(static_cast<size_t>(k));
-      std::vector<T> left(static_cast<size_t>(uv ? m * wide_u : 1)),
+      lapack::Work<R> values(static_cast<size_t>(k));
+      lapack::Work<T> left(static_cast<size_t>(uv ? m * wide_u : 1)),
           right(static_cast<size_t>(uv ? n * wide_v : 1));
       if (good) {
         auto a = lapack::by_columns(from, m, n);
