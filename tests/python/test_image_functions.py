@@ -230,3 +230,32 @@ def test_crops_of_a_size_beyond_counting_are_refused_at_once():
         tf.image.crop_and_resize(
             np.ones((1, 1, 1, 1)), np.ones((11, 4)), np.zeros(11, int), [2065374891, 1145309325]
         )
+
+
+def test_images_whose_number_of_axes_is_not_known():
+    picture = tf.reshape(tf.range(72.0), [6, 4, 3])
+    cases = [
+        tf.image.flip_left_right,
+        tf.image.flip_up_down,
+        tf.image.transpose,
+        tf.image.per_image_standardization,
+        lambda x: tf.image.resize_with_pad(x, 5, 5),
+        lambda x: tf.image.resize_with_crop_or_pad(x, 5, 5),
+        lambda x: tf.image.crop_to_bounding_box(x, 1, 1, 2, 2),
+        lambda x: tf.image.pad_to_bounding_box(x, 1, 1, 9, 9),
+        lambda x: tf.image.stateless_random_flip_left_right(x, [1, 2]),
+    ]
+    for case in cases:
+        traced = tf.function(case, input_signature=[tf.TensorSpec(None)])
+        np.testing.assert_array_equal(traced(picture), case(picture))
+    batch = tf.stack([picture, picture + 1])
+    for case in cases[:3]:  # as TensorFlow, these go by what comes
+        traced = tf.function(case, input_signature=[tf.TensorSpec(None)])
+        np.testing.assert_array_equal(traced(batch), case(batch))
+    cropped = tf.function(cases[6], input_signature=[tf.TensorSpec(None)])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        cropped(batch)
+    with pytest.raises(ValueError, match="number of axes"):
+        tf.function(lambda x: tf.image.resize(x, [3, 3]), input_signature=[tf.TensorSpec(None)])(
+            picture
+        )

@@ -280,7 +280,7 @@ REGISTER(FUNCTION(&per_image_standardization)
                         "(-3, -2, -1), keepdims=True), 1 / np.sqrt(np.prod(image.shape[-3:])))")
              .checks({.rtol = 1e-3, .atol = 1e-4}));
 Tensor per_image_standardization(const In& image) {
-  Tensor x = image.tensor(float32);
+  Tensor x = one_if_unknown(image.tensor(float32));
   need_images("per_image_standardization", x, "image");
   need_reals("per_image_standardization", x);
   if (!is_floating(x.dtype())) x = cast(x, float32);

@@ -5,6 +5,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast::image {
@@ -19,6 +20,11 @@ int need_images(const char* function, const Tensor& images, const char* argument
     fail(Code::E1102, cat(function, ": `", argument, "` is ", type_text(images),
                           ", expected [height, width, channels], or a batch of such"));
   return s.rank();
+}
+
+Tensor one_if_unknown(const Tensor& images) {
+  if (images.shape().has_rank()) return images;
+  return ensure_shape(images, Shape{kUnknown, kUnknown, kUnknown});
 }
 
 Tensor need_int32(const char* function, const char* argument, const Sizes& sizes) {

@@ -7,6 +7,9 @@ namespace holdfast::image {
 
 /// The number of axes of an image [height, width, channels], or of a batch of such; refuses others.
 int need_images(const char* function, const Tensor& images, const char* argument = "images");
+/// Takes what has no known number of axes for one image, as TensorFlow does: another is refused
+/// when the graph runs.
+Tensor one_if_unknown(const Tensor& images);
 /// Sizes as int32, which is what ops over images take; refuses numbers that are too large for it.
 Tensor need_int32(const char* function, const char* argument, const Sizes& sizes);
 /// Refuses pixels that are neither integers nor floats.

@@ -97,7 +97,7 @@ struct Batched {
   Tensor images;
   bool one;
   Batched(const char* function, const In& given)
-      : images(given), one(need_images(function, images, "image") == 3) {
+      : images(one_if_unknown(given)), one(need_images(function, images, "image") == 3) {
     if (one) images = expand_dims(images, 0);
   }
   Tensor like_given(const Tensor& t) const { return one ? squeeze(t, {.axis = 0}) : t; }

@@ -1,4 +1,5 @@
 // Images turned round and mirrored.
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/image.h"
@@ -12,14 +13,15 @@ namespace {
 
 Tensor mirrored(const char* function, const In& image, int axis) {
   Tensor x = image;
-  return reverse(x, {need_images(function, x, "image") - 3 + axis});
+  if (x.shape().has_rank()) need_images(function, x, "image");
+  return reverse(x, {axis - 3});
 }
 
 // `draw(shape)` gives numbers in [0, 1): one for each image. As in TensorFlow one image is mirrored
 // below a half, and those of a batch from there on.
 template <class F>
 Tensor some_mirrored(const char* function, const In& image, int axis, F&& draw) {
-  Tensor x = image;
+  Tensor x = one_if_unknown(image);
   if (need_images(function, x, "image") == 3)
     return where(less(draw(Sizes{}), 0.5f), mirrored(function, x, axis), x);
   Tensor chosen = greater(round(draw(Sizes(slice(shape(x), {0}, {1})))), 0.5f);
@@ -34,6 +36,9 @@ Tensor some_mirrored_by(const char* function, const In& image, int axis, const I
   return some_mirrored(function, image, axis,
                        [&](const Sizes& shape) { return random::stateless_uniform(shape, seed); });
 }
+
+const Composition transpose_later(
+    "image_transpose", 1, +[](std::span<const Tensor> in) { return image::transpose(in[0]); });
 
 }  // namespace
 
@@ -61,6 +66,7 @@ REGISTER(FUNCTION(&transpose)
              .reference("np.swapaxes(image, -3, -2)"));
 Tensor transpose(const In& image) {
   Tensor x = image;
+  if (!x.shape().has_rank()) return transpose_later({x}, x.dtype(), Shape::unknown());
   if (need_images("transpose", x, "image") == 3) return holdfast::transpose(x, {.perm = {1, 0, 2}});
   return holdfast::transpose(x, {.perm = {0, 2, 1, 3}});
 }
