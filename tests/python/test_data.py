@@ -426,3 +426,10 @@ def test_cardinalities_of_endless_inputs_are_tensorflows():
         made,
     ]
     assert [int(ds.cardinality()) for ds in found] == [-2, -1, -2, -2, -2, -1, -2, -1, -1, -2]
+
+
+def test_padding_to_less_than_elements_have_is_refused_at_once():
+    threes = Dataset.from_tensors([1, 2, 3])
+    with pytest.raises(ValueError, match="padded_shapes"):
+        threes.padded_batch(2, padded_shapes=[1])
+    assert values(threes.padded_batch(2, padded_shapes=[4])) == [[[1, 2, 3, 0]]]

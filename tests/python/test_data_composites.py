@@ -372,3 +372,36 @@ def test_values_of_sparse_and_ragged_tensors_are_elements():
         [],
         [3],
     ]
+
+
+def test_a_state_of_several_tensors_is_reduced():
+    def added(state, x):
+        count, sparse = state
+        return count + 1, tf.sparse.add(sparse, tf.sparse.expand_dims(x, 0))
+
+    rows = tf.sparse.from_dense([[1, 0], [0, 2], [3, 0]])
+    ds = Dataset.from_tensor_slices(rows)
+
+    def total():
+        return ds.reduce((0, tf.sparse.from_dense([[0, 7]])), added)
+
+    for run in (total, tf.function(total)):
+        count, sparse = run()
+        assert int(count) == 3
+        assert tf.sparse.to_dense(sparse).numpy().tolist() == [[4, 9]]
+    ragged = Dataset.range(1, 3).reduce(
+        tf.ragged.constant([[5]], dtype=tf.int64),
+        lambda state, x: tf.concat(
+            [state, tf.RaggedTensor.from_row_lengths(tf.fill([x], x), [x])], 0
+        ),
+    )
+    assert ragged.to_list() == [[5], [1], [2, 2]]
+
+
+def test_an_optional_of_several_tensors():
+    sparse = tf.sparse.from_dense([0, 3])
+    found = tf.experimental.Optional.from_value({"s": sparse, "n": 5})
+    assert found.element_spec["s"] == tf.SparseTensorSpec([2], tf.int32)
+    value = found.get_value()
+    assert tf.sparse.to_dense(value["s"]).numpy().tolist() == [0, 3]
+    assert int(value["n"]) == 5

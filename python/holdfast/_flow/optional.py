@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
+from .._structures import nesting
+from .._tensors.composite import Composite
 from .._tensors.shape import TensorSpec
 from ..errors import InvalidArgumentError
 
@@ -52,9 +54,14 @@ class Optional:
     @staticmethod
     def from_value(value: Any) -> Optional:
         """One that has a value."""
-        tensors = nest.map_structure(_holdfast.convert, value)
-        spec = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), tensors)
-        return Optional(spec, _holdfast.convert(True), lambda: tensors)
+        flat = nesting.flatten(value, whole=True)
+        kept = [v if isinstance(v, Composite) else _holdfast.convert(v) for v in flat]
+        specs = [
+            v._type_spec if isinstance(v, Composite) else TensorSpec(v.shape, v.dtype) for v in kept
+        ]
+        whole = nesting.pack_sequence_as(value, kept, whole=True)
+        spec = nesting.pack_sequence_as(value, specs, whole=True)
+        return Optional(spec, _holdfast.convert(True), lambda: whole)
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:

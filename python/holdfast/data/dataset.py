@@ -21,7 +21,7 @@ from .generators import from_generator
 from .iterator import Iterator, NumpyIterator, iterator_of, traced_iterator
 from .keeping import Keeping, path_text
 from .later import made_later
-from .loop import graph_for, probed_reduce, staged_reduce
+from .loop import graph_for, probed_reduce, staged_reduce, state_of
 from .options import Options
 from .padding import padded_shapes_of, padding_values_of
 from .parts import batched, need_tensors, slices, to_ragged, to_sparse, unbatched
@@ -34,7 +34,6 @@ from .structure import (
     arguments,
     holds_composites,
     joined_template,
-    map_leaves,
     packed,
     spec_of,
     template_of,
@@ -282,9 +281,9 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         if _holdfast.is_tracing():
             return staged_reduce(self, initial_state, reduce_func)
         step = stage_function(reduce_func)
-        state = map_leaves(_holdfast.convert, initial_state)
+        state = state_of(initial_state)
         for element in iterator_of(self):
-            state = map_leaves(_holdfast.convert, step(state, element))
+            state = state_of(step(state, element))
         return state
 
     # -- order and number

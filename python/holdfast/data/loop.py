@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _holdfast, nest
+from .. import _holdfast
 from .._flow import control
+from .._structures import nesting
+from .._tensors.composite import Composite
 from .._tensors.shape import TensorSpec
 from .._tracing.converter import converter
 from .probing import symbols_of
-from .structure import map_leaves, packed
+from .structure import map_leaves, packed, with_composites
 
-__all__ = ["graph_for", "loop_from", "probed_reduce", "staged_reduce"]
+__all__ = ["graph_for", "loop_from", "probed_reduce", "staged_reduce", "state_of"]
 
 
 def graph_for(
@@ -55,24 +57,32 @@ def loop_from(
 def staged_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     """`Dataset.reduce` inside a function that is traced."""
     step = converter().convert(function)
-    first = map_leaves(_holdfast.convert, initial)
+    first = state_of(initial)
 
     def after(element: Any, *now: Any) -> list[Any]:
-        state = nest.pack_sequence_as(first, list(now))
-        given = map_leaves(_holdfast.convert, step(state, element))
-        return list(nest.flatten(given))
+        state = nesting.pack_sequence_as(first, list(now))
+        return nesting.flatten(state_of(step(state, element)))
 
-    flat = graph_for(dataset, dataset, after, None, nest.flatten(first))
-    return nest.pack_sequence_as(first, flat)
+    flat = graph_for(dataset, dataset, after, None, nesting.flatten(first))
+    return nesting.pack_sequence_as(first, flat)
 
 
 def probed_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
     """The same on symbols: what a state is like after any number of elements."""
-    first = map_leaves(_holdfast.convert, initial)
+    first = state_of(initial)
     step = converter().convert(function)
-    given = map_leaves(_holdfast.convert, step(first, symbols_of(dataset.element_spec)))
+    given = state_of(step(first, symbols_of(dataset.element_spec)))
     both = [
         TensorSpec(a.shape.most_specific_compatible_shape(b.shape), a.dtype)
-        for a, b in zip(nest.flatten(first), nest.flatten(given), strict=True)
+        for a, b in zip(nesting.flatten(first), nesting.flatten(given), strict=True)
     ]
-    return symbols_of(nest.pack_sequence_as(first, both))
+    return nesting.pack_sequence_as(first, [symbols_of(each) for each in both])
+
+
+def state_of(given: Any) -> Any:
+    """What `reduce` carries along: tensors, and values of several."""
+    return map_leaves(_kept, with_composites(given))
+
+
+def _kept(value: Any) -> Any:
+    return value if isinstance(value, Composite) else _holdfast.convert(value)

@@ -18,7 +18,23 @@ def padded_shapes_of(specs: Any, given: Any) -> list[Any] | None:
     """A list of sizes for each tensor of an element; None where nothing was given."""
     if given is None:
         return None
-    return [_sizes(each) for each in _flat_up_to(specs, given, True)]
+    found = [_sizes(each) for each in _flat_up_to(specs, given, True)]
+    for sizes, spec in zip(found, flat_leaves(specs), strict=True):
+        _need_room(sizes, spec)
+    return found
+
+
+def _need_room(sizes: list[int] | None, spec: Any) -> None:
+    """Refuses to pad to less than what elements are known to have."""
+    own = None if sizes is None or spec.shape.rank is None else spec.shape.as_list()
+    if own is None or sizes is None or len(own) != len(sizes):
+        return
+    if any(n is not None and 0 <= to < n for n, to in zip(own, sizes, strict=True)):
+        fail(
+            "E1102",
+            f"`padded_shapes` has {sizes}, and elements have {spec!r}",
+            "a size can only grow by padding",
+        )
 
 
 def padding_values_of(specs: Any, given: Any) -> list[Any]:
