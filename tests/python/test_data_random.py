@@ -58,6 +58,12 @@ def interleaved(values, cycle, block):
     return out
 
 
+def failing(x, k):
+    """x, and an error where k divides it."""
+    with tf.control_dependencies([tf.debugging.assert_none_equal(x % k, tf.constant(0, tf.int64))]):
+        return tf.identity(x)
+
+
 # Each stage of flat elements: arguments, what the dataset does, what the model does.
 FLAT = {
     "map": (
@@ -135,6 +141,26 @@ FLAT = {
         lambda v, a: interleaved(v, *a[:2]),
     ),
     "cache": (st.none(), lambda ds, _: ds.cache(), lambda v, _: v),
+    "counted": (
+        st.integers(-3, 3).filter(bool),
+        lambda ds, k: Dataset.zip(Dataset.counter(2, k), ds).map(lambda i, x: i * 7 + x),
+        lambda v, k: [(2 + i * k) * 7 + x for i, x in enumerate(v)],
+    ),
+    "without errors": (
+        st.integers(1, 4),
+        lambda ds, k: ds.map(lambda x: failing(x, k)).ignore_errors(),
+        lambda v, k: [x for x in v if x % k],
+    ),
+    "applied": (
+        st.integers(0, 3),
+        lambda ds, n: ds.apply(lambda d: d.skip(n)).with_options(tf.data.Options()),
+        lambda v, n: v[n:],
+    ),
+    "of a list": (
+        st.integers(0, 5),
+        lambda ds, n: Dataset.from_tensor_slices([ds, Dataset.range(n)]).flat_map(lambda d: d),
+        lambda v, n: v + list(range(n)),
+    ),
     "prefetch": (st.integers(1, 4), lambda ds, n: ds.prefetch(n), lambda v, _: v),
     "flat_map": (
         st.none(),

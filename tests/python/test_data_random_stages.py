@@ -5,6 +5,7 @@ sparse tensors, datasets drawn at random, or what files hold.
 """
 
 import bisect
+import functools
 import itertools
 import tempfile
 
@@ -32,15 +33,16 @@ def padded(batch):
     return [row + [0] * (longest - len(row)) for row in batch]
 
 
-def bucketed(values, bounds, sizes):
+def bucketed(values, bounds, sizes, pad=True):
+    whole = padded if pad else list
     out, groups = [], {}
     for row in map(listed, values):
         key = bisect.bisect_right(bounds, len(row))
         group = groups.setdefault(key, [])
         group.append(row)
         if len(group) == sizes[key]:
-            out.append(padded(groups.pop(key)))
-    return out + [padded(groups[key]) for key in sorted(groups)]
+            out.append(whole(groups.pop(key)))
+    return out + [whole(groups[key]) for key in sorted(groups)]
 
 
 def reduced(values, size):
@@ -120,6 +122,53 @@ LAST = {
         lambda ds, k, _: ds.scan(tf.constant(k, tf.int64), lambda s, x: (s + x, (s, x))),
         lambda v, k: [(s, x) for s, x in zip(itertools.accumulate(v, initial=k), v, strict=False)],
     ),
+    "windows of ragged": (
+        st.tuples(st.integers(1, 4), st.integers(1, 3), st.booleans()),
+        lambda ds, a, _: (
+            ds.map(vector)
+            .ragged_batch(1)
+            .unbatch()
+            .window(a[0], a[1], drop_remainder=a[2])
+            .flat_map(lambda w: w.batch(9))
+        ),
+        lambda v, a: [
+            w
+            for w in ([listed(x) for x in v[i : i + a[0]]] for i in range(0, len(v), a[1]))
+            if len(w) == a[0] or not a[2]
+        ],
+    ),
+    "buckets of ragged": (
+        st.tuples(
+            st.lists(st.integers(1, 3), min_size=1, max_size=2, unique=True).map(sorted),
+            st.lists(st.integers(1, 3), min_size=3, max_size=3),
+        ),
+        lambda ds, a, _: (
+            ds.map(vector)
+            .ragged_batch(1)
+            .unbatch()
+            .bucket_by_sequence_length(
+                lambda row: tf.size(row), a[0], a[1][: len(a[0]) + 1], no_padding=True
+            )
+        ),
+        lambda v, a: bucketed(v, a[0], a[1], pad=False),
+    ),
+    "reduced": (
+        st.integers(-3, 3),
+        lambda ds, k, _: Dataset.from_tensors(
+            ds.reduce(tf.constant(k, tf.int64), lambda s, x: s * 3 + x)
+        ),
+        lambda v, k: [functools.reduce(wrapped, v, k)],
+    ),
+    "shards in files": (
+        st.tuples(st.integers(1, 3), st.sampled_from([None, "GZIP"])),
+        lambda ds, a, folder: sharded(ds, a, folder),
+        lambda v, a: [x for key in range(a[0]) for x in v if x % a[0] == key],
+    ),
+    "deflated snapshot": (
+        st.none(),
+        lambda ds, _, folder: ds.snapshot(folder + "/z", compression="GZIP"),
+        lambda v, _: v,
+    ),
     "saved": (st.none(), lambda ds, _, folder: kept(ds, folder), lambda v, _: v),
     "snapshot": (st.none(), lambda ds, _, folder: ds.snapshot(folder + "/s"), lambda v, _: v),
     "cache in a file": (st.none(), lambda ds, _, folder: ds.cache(folder + "/c"), lambda v, _: v),
@@ -136,6 +185,18 @@ LAST = {
         lambda v, _: rows([listed(x) for x in v], 2, False),
     ),
 }
+
+
+def sharded(ds, options, folder):
+    count, compression = options
+    path = folder + "/shards"
+    ds.save(path, compression, lambda x: x % count)
+    return Dataset.load(path, reader_func=lambda parts: parts.flat_map(lambda part: part))
+
+
+def wrapped(state, x):
+    """`state * 3 + x` in 64 bits."""
+    return (state * 3 + x + 2**63) % 2**64 - 2**63
 
 
 def kept(ds, folder):
