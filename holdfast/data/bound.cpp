@@ -65,6 +65,7 @@ void Iteration::visit(Visitor& see) const {
   for (const Generator* running : generators_) running->visit(see);
   for (const DatasetObject* stage : stages_) see.object(*stage);
   for (const auto& [of, made] : made_) see.object(*made);
+  for (const Ref<Drawn>& each : drawn_) see.object(*each->function);
 }
 Ref<DatasetObject> Iteration::made_by(uint64_t stage) const {
   std::lock_guard lock(mutex_);
@@ -89,10 +90,50 @@ Working::Working(Ref<Iteration> on) : before_(std::exchange(t_iteration, std::mo
 Working::~Working() { t_iteration = std::move(before_); }
 const Ref<Iteration>& Working::current() { return t_iteration; }
 
-DrawingForIteration::DrawingForIteration() : before_(random::own_streams()) {
-  random::own_streams() = t_iteration ? &t_iteration->streams : nullptr;
+DrawingForIteration::DrawingForIteration(const Object& function)
+    : function_(function), before_(random::stream_source()) {
+  random::stream_source() = t_iteration ? this : nullptr;
 }
-DrawingForIteration::~DrawingForIteration() { random::own_streams() = before_; }
+DrawingForIteration::~DrawingForIteration() { random::stream_source() = before_; }
+random::Philox DrawingForIteration::reserve(random::NodeGenerator& node,
+                                            const random::OpSeeds& seeds, uint64_t blocks) {
+  return t_iteration->drawn_by(function_)->streams.reserve(node, seeds, blocks);
+}
+
+Ref<Drawn> Iteration::drawn_by(const Object& function) {
+  std::lock_guard lock(mutex_);
+  for (const Ref<Drawn>& each : drawn_)
+    if (each->function.get() == &function) return each;
+  // Functions of datasets that a function made come and go: nobody else holds those that went.
+  std::erase_if(drawn_, [](const Ref<Drawn>& each) { return each->function->unique(); });
+  drawn_.push_back(make_ref<Drawn>(function));
+  return drawn_.back();
+}
+
+void save_draws(const Object& function, Saving& to) {
+  std::vector<random::OwnStreams::Position> all;
+  if (t_iteration) all = t_iteration->drawn_by(function)->streams.positions();
+  to.number(static_cast<int64_t>(all.size()));
+  for (const auto& p : all) {
+    to.number(p.seeds.seed);
+    to.number(p.seeds.seed2);
+    for (uint64_t word : {p.at.counter_lo, p.at.counter_hi, p.at.key})
+      to.number(static_cast<int64_t>(word));
+  }
+}
+
+void restore_draws(const Object& function, Restoring& from) {
+  std::vector<random::OwnStreams::Position> all;
+  for (int64_t n = from.count(); n > 0; --n) {
+    random::OwnStreams::Position p;
+    p.seeds.seed = from.number();
+    p.seeds.seed2 = from.number();
+    for (uint64_t* word : {&p.at.counter_lo, &p.at.counter_hi, &p.at.key})
+      *word = static_cast<uint64_t>(from.number());
+    all.push_back(p);
+  }
+  if (t_iteration) t_iteration->drawn_by(function)->streams.begin_at(std::move(all));
+}
 
 Tensor bound(const Tensor& t, const char* stage) {
   if (!t.is_symbolic()) return t;

@@ -16,14 +16,22 @@ struct Bound final : RefCounted {
   std::vector<Tensor> symbols, values;
 };
 
+/// Where random ops of one function stand in an iteration.
+struct Drawn final : RefCounted {
+  explicit Drawn(const Object& f) : function(&f) {}
+  const Ref<const Object> function;
+  random::OwnStreams streams;
+};
+
 /// What the stages of one iteration share, on whatever thread they work.
 class HOLDFAST_API Iteration final : public RefCounted {
  public:
   explicit Iteration(Ref<Bound> values) : bound(std::move(values)) {}
   const Ref<Bound> bound;
-  /// Where random ops in functions of its stages stand: each iteration begins them anew, as
-  /// TensorFlow's does.
-  random::OwnStreams streams;
+
+  /// Where random ops in a function of its stages stand: each iteration begins them anew, as
+  /// TensorFlow's does, and goes on with them where a stage begins again.
+  Ref<Drawn> drawn_by(const Object& function);
 
   /// Generators that run for it, and stages that its cursors hold, once for each.
   void add(const Generator* running);
@@ -42,6 +50,7 @@ class HOLDFAST_API Iteration final : public RefCounted {
   std::vector<const Generator*> generators_;
   std::vector<const DatasetObject*> stages_;
   std::vector<std::pair<uint64_t, Ref<DatasetObject>>> made_;
+  std::vector<Ref<Drawn>> drawn_;
 };
 
 /// What holds tensors that may be a graph's.
@@ -71,15 +80,22 @@ class HOLDFAST_API Working {
 };
 
 /// Random ops of this thread draw for its iteration, while a function of a stage runs.
-class DrawingForIteration {
+class DrawingForIteration final : public random::StreamSource {
  public:
-  DrawingForIteration();
+  explicit DrawingForIteration(const Object& function);
   ~DrawingForIteration();
   DrawingForIteration(const DrawingForIteration&) = delete;
+  random::Philox reserve(random::NodeGenerator& node, const random::OpSeeds& seeds,
+                         uint64_t blocks) override;
 
  private:
-  random::OwnStreams* const before_;
+  const Object& function_;
+  random::StreamSource* const before_;
 };
+
+/// Write down and take over where the random ops of a function stand in this thread's iteration.
+void save_draws(const Object& function, Saving& to);
+void restore_draws(const Object& function, Restoring& from);
 
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.
 Tensor bound(const Tensor& t, const char* stage);

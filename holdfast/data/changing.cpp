@@ -53,12 +53,14 @@ class Scan final : public DatasetObject, public MayBeOpen {
     void save(Saving& to) const override {
       to.number(at);
       to.element(state);
+      save_draws(*stage->function_, to);
       input->save(to);
     }
     void restore(Restoring& from) override {
       at = from.number();
       state = from.element();
       if (auto wrong = stage->state_.mismatch(state)) Restoring::refuse("a state: " + *wrong);
+      restore_draws(*stage->function_, from);
       input->restore(from);
     }
     const StageRef<Scan> stage;

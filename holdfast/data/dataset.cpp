@@ -41,7 +41,19 @@ struct IteratorObject::Position {
   mutable bool busy = false;
   Owned<Cursor> cursor;  // made when the first element is asked for
   bool ended = false;
-  Ref<Iteration> iteration;
+
+  Ref<Iteration> iteration() const {
+    std::lock_guard lock(of_iteration_);
+    return iteration_;
+  }
+  void set_iteration(Ref<Iteration> now) {
+    std::lock_guard lock(of_iteration_);
+    std::swap(iteration_, now);
+  }
+
+ private:
+  mutable std::mutex of_iteration_;  // a collector looks at it, whoever has the position
+  Ref<Iteration> iteration_;
 };
 
 /// The position, for one who has it alone.
@@ -67,8 +79,8 @@ IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
 
 IteratorObject::IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound)
     : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
-  position_->iteration = make_ref<Iteration>(std::move(bound));
-  Working on(position_->iteration);
+  position_->set_iteration(make_ref<Iteration>(std::move(bound)));
+  Working on(position_->iteration());
   position_->cursor = dataset_->begin();
 }
 
@@ -76,7 +88,7 @@ IteratorObject::~IteratorObject() = default;
 
 void IteratorObject::visit(Visitor& see) const {
   see.child(dataset_);
-  position_->iteration->visit(see);
+  position_->iteration()->visit(see);
 }
 
 void IteratorObject::clear() {
@@ -91,7 +103,7 @@ bool IteratorObject::next(Nested& out) {
   // Data is made on the host and at once, whatever is traced or watched around it.
   Lifted lifted;
   DeviceScope host(cpu());
-  Working on(position_->iteration);
+  Working on(position_->iteration());
   if (position_->cursor->next(out)) return true;
   position_->ended = true;
   position_->cursor = {};  // threads and buffers go now
@@ -100,7 +112,7 @@ bool IteratorObject::next(Nested& out) {
 
 std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
-  Working on(position_->iteration);
+  Working on(position_->iteration());
   Saving to;
   to.text("holdfast data 2");
   to.text(dataset_->chain());
@@ -121,16 +133,19 @@ void IteratorObject::restore(std::string_view bytes) {
     Restoring::refuse(cat("its elements are ", spec, ", these are ", dataset_->spec().text()));
   bool ended = from.number() != 0;
   Owned<Cursor> cursor;
+  // Threads of the cursor before may still draw numbers: they are another iteration's.
+  auto iteration = make_ref<Iteration>(position_->iteration()->bound);
   if (!ended) {
     Lifted lifted;
     DeviceScope host(cpu());
-    Working on(position_->iteration);
+    Working on(iteration);
     cursor = dataset_->begin();
     cursor->restore(from);
   }
   if (!from.done()) Restoring::refuse("there is more in it than belongs there");
-  position_->cursor = std::move(cursor);
+  std::swap(position_->cursor, cursor);
   position_->ended = ended;
+  position_->set_iteration(std::move(iteration));
   cursor = {};  // the one before, and its threads
   from.finish();
 }

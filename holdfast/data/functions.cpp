@@ -41,7 +41,7 @@ class Concrete final : public ElementFunction, public MayBeOpen {
   std::optional<ElementSpec> gives() const override { return gives_; }
   const Graph& graph() const { return function_->graph(); }
   Nested operator()(const Nested& element) override {
-    DrawingForIteration draws;
+    DrawingForIteration draws(*this);
     return filled(function_->call(with_captured(element)));
   }
   /// Writes the graph again for other tensors: a batch.
@@ -85,7 +85,7 @@ class Traced final : public ElementFunction {
     return code_->gives.form().with_leaves({out.data(), out.size()});
   }
   Nested operator()(const Nested& element) override {
-    DrawingForIteration draws;
+    DrawingForIteration draws(*this);
     Tensors out = function_->call_as_traced(element.leaves());
     return code_->gives.form().with_leaves({out.data(), out.size()});
   }

@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
 #include "holdfast/data/arguments.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/exec/init_scope.h"
@@ -75,10 +76,12 @@ class Map final : public DatasetObject {
     }
     void save(Saving& to) const override {
       to.number(at);
+      save_draws(*stage->function_, to);
       input->save(to);
     }
     void restore(Restoring& from) override {
       at = from.number();
+      restore_draws(*stage->function_, from);
       input->restore(from);
     }
     const StageRef<Map> stage;
@@ -137,11 +140,13 @@ class Filter final : public DatasetObject {
     void save(Saving& to) const override {
       to.number(at);
       to.number(ended);
+      save_draws(*stage->function_, to);
       input->save(to);
     }
     void restore(Restoring& from) override {
       at = from.number();
       ended = from.number() != 0;
+      restore_draws(*stage->function_, from);
       input->restore(from);
     }
     const StageRef<Filter> stage;
@@ -356,7 +361,8 @@ Dataset Dataset::interleaved(Maker f, const InterleaveOptions& o, Ref<Object> he
                              const ElementSpec* gives) const {
   if (!f) fail(Code::E1104, "`interleave` was given no function");
   constexpr int64_t kMost = 1 << 16;
-  int64_t cycle = o.cycle_length == kAutotune ? 10 : o.cycle_length;
+  int64_t cycle = o.cycle_length;
+  if (cycle == kAutotune) cycle = o.num_parallel_calls > 0 ? o.num_parallel_calls : 10;
   if (cycle < 1 || cycle > kMost)
     fail(Code::E1103,
          cat("`cycle_length` of `interleave` is ", o.cycle_length, ", expected 1 to ", kMost));

@@ -8,6 +8,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/worker.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
@@ -221,6 +222,7 @@ class ParallelMap final : public DatasetObject {
         to.number(slot->state == Slot::State::kDone);
         to.element(slot->element);
       }
+      save_draws(*stage->function_, to);
       shared->input->save(to);
     }
     void restore(Restoring& from) override {
@@ -234,6 +236,7 @@ class ParallelMap final : public DatasetObject {
         slot->element = from.element();
         shared->slots.push_back(std::move(slot));
       }
+      restore_draws(*stage->function_, from);
       shared->input->restore(from);
     }
     const StageRef<ParallelMap> stage;

@@ -338,3 +338,21 @@ def test_csv_by_name_in_a_graph(tmp_path):
         assert found["x"].tolist() == [1, 2]
         assert found["t"].tolist() == [b"a", b"b"]
         assert numbers.tolist() == [0.5, 1.5]
+
+
+def test_numbers_of_stages_are_variables():
+    v = tf.Variable(2, dtype=tf.int64)
+
+    def sums():
+        flat = Dataset.range(2).flat_map(lambda x: Dataset.from_tensors(x + 1).repeat(v))
+        made = flat, Dataset.range(v), Dataset.range(9).take(v), Dataset.range(4).batch(v)
+        return [
+            ds.reduce(tf.constant(0, tf.int64), lambda s, x: s + tf.reduce_sum(x)) for ds in made
+        ]
+
+    traced = tf.function(sums)
+    for run in (sums, traced):
+        v.assign(2)
+        assert [int(s) for s in run()] == [6, 1, 1, 6]
+        v.assign(3)
+        assert [int(s) for s in run()] == [9, 3, 3, 6]

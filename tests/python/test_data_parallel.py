@@ -224,3 +224,14 @@ def test_a_restored_iterator_takes_no_seeds_from_the_threads_that_it_had():
         next(second)  # threads run ahead now, into the next turn
         second.restore(position)
         assert [int(x) for x in second] == rest
+
+
+def test_without_a_cycle_as_many_datasets_take_turns_as_threads_were_asked_for():
+    def found(n):
+        ds = tf.data.Dataset.range(4).interleave(
+            lambda x: tf.data.Dataset.from_tensors(x).repeat(2), num_parallel_calls=n
+        )
+        return [int(x) for x in ds]
+
+    assert found(1) == [0, 0, 1, 1, 2, 2, 3, 3]  # TensorFlow's
+    assert found(2) == [0, 1, 0, 1, 2, 3, 2, 3]

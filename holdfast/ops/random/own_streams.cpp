@@ -1,29 +1,47 @@
 #include "holdfast/ops/random/own_streams.h"
 
+#include <algorithm>
+
 namespace holdfast::random {
+
+StreamSource*& stream_source() {
+  static thread_local StreamSource* source = nullptr;
+  return source;
+}
 
 Philox OwnStreams::reserve(NodeGenerator& node, const OpSeeds& seeds, uint64_t blocks) {
   std::scoped_lock lock(mutex_);
-  auto it = positions_.find(&node);
-  if (it == positions_.end()) {
-    forget_lost();
-    Position first{Ref<NodeGenerator>(&node), first_position(seeds)};
-    it = positions_.emplace(&node, std::move(first)).first;
-  }
-  Philox start = it->second.at;
-  it->second.at.skip(blocks);
+  auto it = std::find_if(entries_.begin(), entries_.end(),
+                         [&](const Entry& e) { return e.of.get() == &node; });
+  if (it == entries_.end())
+    it = entries_.insert(it, Entry{Ref<NodeGenerator>(&node), first(seeds)});
+  Philox start = it->now.at;
+  it->now.at.skip(blocks);
   return start;
 }
 
-void OwnStreams::forget_lost() {
-  if (positions_.size() < most_) return;
-  std::erase_if(positions_, [](const auto& entry) { return entry.second.of->unique(); });
-  most_ = 2 * positions_.size() + 64;
+OwnStreams::Position OwnStreams::first(const OpSeeds& seeds) {
+  auto it = std::find_if(pending_.begin(), pending_.end(), [&](const Position& p) {
+    return p.seeds.seed == seeds.seed && p.seeds.seed2 == seeds.seed2;
+  });
+  if (it == pending_.end()) return {seeds, first_position(seeds)};
+  Position found = *it;
+  pending_.erase(it);
+  return found;
 }
 
-OwnStreams*& own_streams() {
-  static thread_local OwnStreams* streams = nullptr;
-  return streams;
+std::vector<OwnStreams::Position> OwnStreams::positions() const {
+  std::scoped_lock lock(mutex_);
+  std::vector<Position> out;
+  for (const Entry& e : entries_) out.push_back(e.now);
+  out.insert(out.end(), pending_.begin(), pending_.end());
+  return out;
+}
+
+void OwnStreams::begin_at(std::vector<Position> positions) {
+  std::scoped_lock lock(mutex_);
+  entries_.clear();
+  pending_ = std::move(positions);
 }
 
 }  // namespace holdfast::random

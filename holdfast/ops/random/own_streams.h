@@ -1,28 +1,48 @@
 // Random nodes of a graph that somebody begins anew, and shares with nobody else.
 #pragma once
 
+#include <vector>
+
 #include "holdfast/ops/random/seeds.h"
 
 namespace holdfast::random {
 
-/// Where random nodes stand for one iteration of a dataset, or the like.
-class HOLDFAST_API OwnStreams {
+/// Where random nodes take their generators from in place of those that all calls share.
+class HOLDFAST_API StreamSource {
  public:
   /// The generator for one run of a node with these seeds that may use `blocks`.
-  Philox reserve(NodeGenerator& node, const OpSeeds& seeds, uint64_t blocks);
+  virtual Philox reserve(NodeGenerator& node, const OpSeeds& seeds, uint64_t blocks) = 0;
 
- private:
-  struct Position {
-    Ref<NodeGenerator> of;
-    Philox at;
-  };
-  void forget_lost();
-  std::mutex mutex_;
-  std::unordered_map<const NodeGenerator*, Position> positions_;
-  size_t most_ = 64;  // before it looks for nodes that nobody else holds any more
+ protected:
+  ~StreamSource() = default;
 };
 
-/// Whose positions random nodes have that run on this thread; null: those that all calls share.
-HOLDFAST_API OwnStreams*& own_streams();
+/// That of nodes which run on this thread; null: each has its own.
+HOLDFAST_API StreamSource*& stream_source();
+
+/// Where the random nodes of one function stand. Safe to use from many threads.
+class HOLDFAST_API OwnStreams final : public StreamSource {
+ public:
+  Philox reserve(NodeGenerator& node, const OpSeeds& seeds, uint64_t blocks) override;
+
+  struct Position {
+    OpSeeds seeds;
+    Philox at;
+  };
+  /// In the order in which the nodes were first asked.
+  std::vector<Position> positions() const;
+  /// Nodes that are asked from now on stand there: the first one with the same seeds each.
+  void begin_at(std::vector<Position> positions);
+
+ private:
+  struct Entry {
+    Ref<NodeGenerator> of;
+    Position now;
+  };
+  Position first(const OpSeeds& seeds);
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;
+  std::vector<Position> pending_;  // of nodes that were not asked yet
+};
 
 }  // namespace holdfast::random

@@ -73,7 +73,7 @@ OpSeeds seeds_of(const OpDef& op, const Attrs& attrs) {
 Philox stream(const Call& c, uint64_t blocks) {
   OpSeeds seeds = seeds_of(c.op, c.attrs());
   if (NodeGenerator* node = seed_scope().node) {
-    if (OwnStreams* own = own_streams()) return own->reserve(*node, seeds, blocks);
+    if (StreamSource* source = stream_source()) return source->reserve(*node, seeds, blocks);
     return node->reserve(blocks, seed_state().begun());
   }
   seeds.drawn = t_drawn && t_drawn->seed == seeds.seed && t_drawn->seed2 == seeds.seed2;

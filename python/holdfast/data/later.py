@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from .. import _holdfast
 from .._structures import nesting
 from .._tensors.symbols import is_symbol
+from .._variables.variable import Variable
 from .probing import in_stage, is_probing
 from .rebinding import rebound, symbols_in
 
@@ -38,18 +39,26 @@ def made_later(*names: str, functions: tuple[str, ...] = ()) -> Callable[[_F], _
         @functools.wraps(stage)
         def call(*args: Any, **kwargs: Any) -> Any:
             if not _holdfast.is_tracing() or is_probing() or in_stage():
-                return stage(*args, **kwargs)
+                return stage(*map(_read, args), **{key: _read(v) for key, v in kwargs.items()})
             given = signature.bind(*args, **kwargs)
+            for name in names:
+                if name in given.arguments:
+                    given.arguments[name] = nesting.map_structure(_read, given.arguments[name])
             open_ = [name for name in names if _is_open(given.arguments.get(name))]
             code = [name for name in functions if symbols_in(given.arguments.get(name))]
             if not open_ and not code:
-                return stage(*args, **kwargs)
+                return stage(*given.args, **given.kwargs)
             dataset = given.arguments["self"] if of_dataset else None
             return _later(stage, dataset, given, open_, code)
 
         return cast(_F, call)
 
     return decorate
+
+
+def _read(value: Any) -> Any:
+    """The value of a variable, as it is now."""
+    return _holdfast.convert(value) if isinstance(value, Variable) else value
 
 
 def _is_open(value: Any) -> bool:
