@@ -62,6 +62,8 @@ BundleEntry parse_entry(std::string key, std::string_view bytes, const ByteSourc
   BundleEntry e;
   e.key = std::move(key);
   std::string of = cat("the tensor ", shown(e.key));
+  // Names of slices begin so, and stand before all others.
+  if (!e.key.empty() && e.key[0] == 0) index.refuse("a variable of it is stored in slices");
   if (valid_utf8(e.key) != e.key) index.damaged(cat("the key ", shown(e.key), " is not UTF-8"));
   WireReader in(bytes);
   for (WireField f; in.next(f);) {

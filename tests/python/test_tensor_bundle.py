@@ -225,6 +225,10 @@ HOSTILE = {
     "takes 8 bytes from 4096": ("E1302", lambda: table([HEADER, (b"w", entry(offset=4096))])),
     "another checksum": ("E1302", lambda: table([HEADER, (b"w", entry(data=b"other"))])),
     "dtype 21": ("E1301", lambda: table([HEADER, (b"w", entry(dtype=21))])),
+    "a variable of it is stored in slices": (
+        "E1301",
+        lambda: table([HEADER, (b"\0\x01w\0\x01\x01\x01\x80", entry())]),
+    ),
     "in slices": ("E1301", lambda: table([HEADER, (b"w", entry(more=b"\x3a\x00"))])),
     "is in shard 4": ("E1302", lambda: table([HEADER, (b"w", entry(more=b"\x18\x04"))])),
     "out of order": ("E1302", lambda: table([HEADER, (b"w", entry()), (b"v", entry())])),

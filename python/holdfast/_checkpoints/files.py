@@ -89,6 +89,7 @@ def write_state(
     everything: list[str],
     stamps: list[float],
     preserved: float | None = None,
+    filename: str = "checkpoint",
 ) -> None:
     """Writes the file `checkpoint` of a folder: there whole, or not at all."""
 
@@ -103,7 +104,7 @@ def write_state(
     lines += [f"all_model_checkpoint_timestamps: {stamp!r}" for stamp in stamps]
     if preserved is not None:
         lines.append(f"last_preserved_timestamp: {preserved!r}")
-    _holdfast.write_text_file(os.path.join(folder, "checkpoint"), "\n".join(lines) + "\n")
+    _holdfast.write_text_file(os.path.join(folder, filename), "\n".join(lines) + "\n")
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:

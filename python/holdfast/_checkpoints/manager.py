@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
-import time
 from collections.abc import Callable
 from typing import Any
 
 from ..errors import fail
 from . import files
 from .checkpoint import Checkpoint
+from .kept import Kept
 
 __all__ = ["CheckpointManager"]
 
@@ -46,23 +44,12 @@ class CheckpointManager:
                 f"`keep_checkpoint_every_n_hours` is {keep_checkpoint_every_n_hours},"
                 " expected hours",
             )
-        self._checkpoint, self._keep, self._init = checkpoint, max_to_keep, init_fn
+        self._checkpoint, self._init = checkpoint, init_fn
         self._directory = files.path_of(directory, "directory")
         self._name, self._steps, self._interval = checkpoint_name, step_counter, checkpoint_interval
         self._last_step = last_checkpoint_step if checkpoint_interval is not None else None
-        self._hours = keep_checkpoint_every_n_hours
-        self._find_those_before()
-
-    def _find_those_before(self) -> None:
-        """Which checkpoints an earlier manager has left, and which of them are to stay."""
-        state, now = files.get_checkpoint_state(self._directory), time.time()
-        self._latest = None if state is None else state.model_checkpoint_path
-        # When one was last kept for good.
-        self._preserved = now - 1 if state is None else min(now, state.last_preserved_timestamp)
-        paths = [] if state is None else list(state.all_model_checkpoint_paths)
-        stamps = [] if state is None else state.all_model_checkpoint_timestamps
-        known = dict(zip(paths, (stamps + [now] * len(paths))[: len(paths)], strict=True))
-        self._paths, self._stamps = list(known), list(known.values())
+        self._kept = Kept(max_to_keep, keep_checkpoint_every_n_hours)
+        self._kept.take_over(self._directory)
 
     @property
     def directory(self) -> str:
@@ -82,12 +69,12 @@ class CheckpointManager:
     @property
     def checkpoints(self) -> list[str]:
         """The prefixes of those that are kept, the latest last."""
-        return list(self._paths)
+        return list(self._kept.paths)
 
     @property
     def latest_checkpoint(self) -> str | None:
         """The prefix of the latest one; None where there is none."""
-        return self._latest
+        return self._kept.latest
 
     def save(
         self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
@@ -106,29 +93,8 @@ class CheckpointManager:
         else:
             number = int(checkpoint_number)
         path = self._checkpoint.write(f"{prefix}-{number}", options)
-        if path in self._paths:
-            at = self._paths.index(path)
-            del self._paths[at], self._stamps[at]
-        self._paths.append(path)
-        self._stamps.append(time.time())
-        self._latest = path
-        gone = self._sweep()
-        # The list comes first: who is killed in between finds what it names.
-        files.write_state(self._directory, path, self._paths, self._stamps, self._preserved)
-        for old in gone:
-            _delete(old)
+        self._kept.add(path, self._directory)
         return path
-
-    def _sweep(self) -> list[str]:
-        """Lets go of the oldest ones; gives those that are to be deleted."""
-        gone: list[str] = []
-        while self._keep and len(self._paths) > self._keep:
-            old, stamp = self._paths.pop(0), self._stamps.pop(0)
-            if self._hours and stamp - self._hours * 3600 >= self._preserved:
-                self._preserved = stamp  # this one stays, and is no longer ours
-            else:
-                gone.append(old)
-        return gone
 
     def restore_or_initialize(self) -> str | None:
         """Restores the latest one; where there is none, calls `init_fn`."""
@@ -140,11 +106,3 @@ class CheckpointManager:
         if self._init is not None:
             self._init()
         return None
-
-
-def _delete(prefix: str) -> None:
-    data = re.compile(re.escape(prefix) + r"\.data-\d{5}-of-\d{5}")
-    parts = [path for path in glob.glob(glob.escape(prefix) + ".data-*") if data.fullmatch(path)]
-    for path in [f"{prefix}.index", *parts]:
-        if os.path.exists(path):
-            os.remove(path)

@@ -12,8 +12,7 @@ from .._tensors.dtypes import float32, int64
 from .._tensors.tensor import convert_to_tensor
 from .._variables.graph_variable import GraphVariable
 from .._variables.moving_average import ExponentialMovingAverage
-from ..errors import unsupported
-from . import optimizers
+from . import optimizers, saver
 from .optimizer import Optimizer
 
 __all__ = ["NAMES"]
@@ -80,24 +79,15 @@ def exponential_decay(
     return rate * cast(convert_to_tensor(decay_rate), rate.dtype) ** cast(past, rate.dtype)
 
 
-class Saver:
-    """Not supported yet."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        unsupported(
-            "`tf.compat.v1.train.Saver` is not supported",
-            "there are no checkpoint files of graphs yet",
-            fix="fetch the variables with `sess.run`, and keep them with `numpy.savez`",
-        )
-
-
 NAMES: dict[str, Any] = {
     f"compat.v1.train.{value.__name__}": value
     for value in (
         Optimizer,
         ExponentialMovingAverage,
         *(getattr(optimizers, name) for name in optimizers.__all__),
-        Saver,
+        saver.Saver,
+        saver.checkpoint_exists,
+        saver.remove_checkpoint,
         get_global_step,
         assert_global_step,
         create_global_step,
@@ -106,3 +96,4 @@ NAMES: dict[str, Any] = {
         exponential_decay,
     )
 }
+NAMES["compat.v1.train.NewCheckpointReader"] = saver.new_checkpoint_reader
