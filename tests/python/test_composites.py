@@ -233,6 +233,7 @@ def test_map_fn_takes_rows_of_ragged_and_sparse_tensors():
 
 
 @pytest.mark.parametrize("shape", [None, [None, None], "spec"])
+@pytest.mark.parametrize("shape", [[None, 3], [None, None], "spec"])
 def test_a_loop_keeps_the_shape_that_is_said_of_a_sparse_tensor(shape):
     start = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [3, 3])
     said = tf.SparseTensorSpec([None, None], tf.int32) if shape == "spec" else tf.TensorShape(shape)
@@ -288,3 +289,57 @@ def test_what_a_session_fetched_is_added_to_sparse_tensors():
         for both in ((sparse, fetched), (fetched, sparse), (fetched, fetched)):
             found = session.run(tf.sparse.add(*both))
             assert found.values.tolist() == [2, 4] and found.indices.tolist() == [[0], [2]]
+
+
+SMALL = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [3, 3])
+EVEN = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 2)
+
+
+def by_statement(choice):
+    if choice:
+        value, rows = SMALL, EVEN
+    else:
+        value = tf.sparse.concat(0, [SMALL, SMALL])
+        rows = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+    return value, rows
+
+
+def by_call(choice):
+    return tf.cond(
+        choice,
+        lambda: (SMALL, EVEN),
+        lambda: (
+            tf.sparse.concat(0, [SMALL, SMALL]),
+            tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3),
+        ),
+    )
+
+
+@pytest.mark.parametrize("program", [by_statement, by_call])
+@pytest.mark.parametrize("choice", [True, False])
+def test_a_branch_knows_of_a_composite_what_both_sides_know(program, choice):
+    @tf.function
+    def run(choice):
+        value, rows = program(choice)
+        assert value.shape.as_list() == [None, 3] and rows.uniform_row_length is None
+        return value, rows, tf.sparse.to_dense(value), rows.to_tensor()
+
+    value, rows, dense, whole = run(tf.constant(choice))
+    wanted, even = program(choice)
+    assert value.shape == wanted.shape == dense.shape and rows.shape[0] == even.shape[0]
+    np.testing.assert_array_equal(dense, tf.sparse.to_dense(wanted))
+    np.testing.assert_array_equal(whole, even.to_tensor())
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_loop_knows_of_a_composite_what_holds_each_time(n):
+    def grown(n):
+        v = SMALL
+        for _ in tf.range(n):
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(v, None)])
+            v = tf.sparse.expand_dims(v)
+        return v
+
+    found, wanted = tf.function(grown)(tf.constant(n)), grown(tf.constant(n))
+    assert found.shape == wanted.shape == [3, 3] + [1] * n
+    np.testing.assert_array_equal(found.indices, wanted.indices)

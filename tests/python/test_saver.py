@@ -116,10 +116,14 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(graph, tmp_path):
 def test_a_graph_without_variables_has_nothing_to_save(graph, tmp_path):
     with pytest.raises(ValueError, match="no variables"):
         v1.train.Saver()
-    assert v1.train.Saver(allow_empty=True).save(v1.Session(), str(tmp_path / "m")) is None
+    nothing = v1.train.Saver(allow_empty=True)
+    assert nothing.save(v1.Session(), str(tmp_path / "m")) is None
+    nothing.restore(v1.Session(), str(tmp_path / "m"))
     late = v1.train.Saver(defer_build=True)
     with pytest.raises(RuntimeError, match="build"):
         late.save(v1.Session(), str(tmp_path / "m"))
     tf.Variable(1.0)
     late.build()
-    assert late.save(v1.Session(), str(tmp_path / "m")) == str(tmp_path / "m")
+    assert late.save(v1.Session(), f"file://{tmp_path}/m") == str(tmp_path / "m")
+    with pytest.raises(ValueError, match="defer_build"):
+        v1.train.Saver([], defer_build=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._tensors.composite import each_time
 from .._tracing.locations import Location
 from .records import inside_records
 from .state import (
@@ -46,7 +47,7 @@ class Entry:
             leaf if slot is None else variables[slot]
             for leaf, slot in zip(leaves_of(like), self.slots, strict=True)
         ]
-        return packed(like, leaves)
+        return packed(each_time(like), leaves)
 
 
 def sample(value: Any) -> Any:

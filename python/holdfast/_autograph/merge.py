@@ -16,6 +16,7 @@ from typing import Any
 
 from .._flow import control
 from .._tensors import registry
+from .._tensors.composite import either
 from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, write
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
 from .._tracing.recorder import recording
@@ -226,7 +227,7 @@ class _Pairing:
                 del self.needed[needed:]
                 return None
             leaves.append(leaf)
-        made = _filled(y, leaves)
+        made = _filled(either(x, y), leaves)
         if not is_record(y):
             return made
         self.joined[id(x), id(y)] = self.noted(label, x, y, made)

@@ -26,9 +26,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def path_of(value: Any, name: str) -> str:
-    """A path that was given as text or as a path object."""
+    """A path that was given as text, as the address of a file or as a path object."""
     try:
-        return os.fsdecode(os.fspath(value))
+        return os.fsdecode(os.fspath(value)).removeprefix("file://")
     except TypeError:
         fail("E1104", f"`{name}` is of type {type(value).__name__}, expected a path")
 

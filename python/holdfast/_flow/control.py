@@ -10,7 +10,7 @@ from .._graphs.eager import control_dependencies, done
 from .._graphs.operation import Operation
 from .._structures import nesting
 from .._tensors import registry
-from .._tensors.composite import invariants_of
+from .._tensors.composite import each_time, either, invariants_of
 from .._tensors.dtypes import bool as bool_dtype
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
@@ -173,7 +173,7 @@ def cond(
     except _Stored:
         return converter().cond(pred, true_fn, false_fn, names)  # type: ignore[arg-type]
     nesting.assert_same_structure(first.structure, second.structure)
-    return _pack(first.structure, flat)
+    return _pack(either(second.structure, first.structure), flat)
 
 
 def case(
@@ -310,7 +310,7 @@ def while_loop(
         return without_gradient(while_loop(cond, body, loop_vars, *hints, name))
     plain_tuple = isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
     loop_vars = list(loop_vars) if plain_tuple else loop_vars
-    structure = after = structure_of(loop_vars)
+    structure = after = each_time(structure_of(loop_vars))
     start = to_tensors(loop_vars)
     if maximum_iterations is not None and isinstance(maximum_iterations, _holdfast.Tensor):
         if is_symbol(maximum_iterations):
@@ -336,7 +336,9 @@ def while_loop(
         if len(out) != len(start):
             fail("E1104", f"the body of a loop over {len(start)} tensors gave {len(out)}")
         nonlocal after
-        after = structure_of(result)  # an array knows more of its elements once one is written
+        after = each_time(
+            structure_of(result)
+        )  # an array knows more of its elements once one is written
         return out
 
     names = (name_of(cond, "cond"), name_of(body, "body"))

@@ -19,6 +19,8 @@ __all__ = [
     "Composite",
     "CompositeSpec",
     "differentiated",
+    "each_time",
+    "either",
     "handles",
     "invariants_of",
     "regrouped",
@@ -68,6 +70,22 @@ class Composite:
     def _with_gradient(self, gradient: Any) -> Any:
         """What the gradient of that tensor is as one of this."""
         raise NotImplementedError
+
+    def _restated(self, facts: Any) -> Any:
+        """The same, of which no more is known than `facts`."""
+        return self._made(facts, self._tensors())
+
+    @classmethod
+    def _either(cls, a: Any, b: Any) -> Any:
+        """What is known of one that has the facts `a` or `b`."""
+        if a != b:
+            fail("E1104", f"a branch gives another kind of {cls.__name__} than the other")
+        return a
+
+    @classmethod
+    def _each_time(cls, facts: Any) -> Any:
+        """What of the facts of its first value holds in every iteration of a loop."""
+        return facts
 
     def _extent(self) -> Any:
         """The sizes of the rectangle that it fills, as a tensor; None where it is no rectangle."""
@@ -275,6 +293,34 @@ def _dispatched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 _holdfast.set_composites_hook(_dispatched)
+
+
+def _with_facts(value: Any, facts: Any) -> Any:
+    return value if facts == value._facts() else value._restated(facts)
+
+
+def either(x: Any, y: Any) -> Any:
+    """`y`, which knows no more of its composites than `x` says too: a branch gives one of them."""
+    mine, others = nesting.flatten(x, whole=True), nesting.flatten(y, whole=True)
+    if not any(isinstance(part, Composite) for part in others):
+        return y
+    parts = [
+        _with_facts(b, b._either(a._facts(), b._facts())) if isinstance(b, Composite) else b
+        for a, b in zip(mine, others, strict=True)
+    ]
+    return nesting.pack_sequence_as(y, parts, whole=True)
+
+
+def each_time(value: Any) -> Any:
+    """`value`, which knows of its composites what holds in every iteration of a loop."""
+    parts = nesting.flatten(value, whole=True)
+    if not any(isinstance(part, Composite) for part in parts):
+        return value
+    known = [
+        _with_facts(part, part._each_time(part._facts())) if isinstance(part, Composite) else part
+        for part in parts
+    ]
+    return nesting.pack_sequence_as(value, known, whole=True)
 
 
 def invariants_of(value: Any, shape: Any) -> list[Any]:

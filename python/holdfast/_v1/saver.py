@@ -134,6 +134,8 @@ class Saver:
                 f"`write_version` {write_version} of a Saver is not supported",
                 "checkpoints are of version 2",
             )
+        if defer_build and var_list is not None:
+            raise ValueError("`var_list` is given, and `defer_build` leaves finding it for later")
         self._given, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._pad = pad_step_number
         self._kept = Kept(max_to_keep or None, keep_checkpoint_every_n_hours)
@@ -213,9 +215,11 @@ class Saver:
         if save_path is None:
             raise ValueError("`save_path` is None, expected the prefix of a checkpoint")
         path = files.path_of(save_path, "save_path")
+        entries = self._need_entries()
+        if not entries:
+            return
         if not checkpoint_exists(path):
             raise ValueError(f"`save_path` is {path!r}, and there is no checkpoint of that name")
-        entries = self._need_entries()
         there = {key for key, _, _ in _holdfast.bundle_entries(path)}
         missing = [entry.name for entry in entries if entry.name not in there]
         if missing:

@@ -89,6 +89,14 @@ class RaggedTensor(Composite):
         return self._uniform
 
     @classmethod
+    def _either(cls, a: Any, b: Any) -> Any:
+        return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+    @classmethod
+    def _each_time(cls, facts: Any) -> Any:
+        return (None,) * len(facts)
+
+    @classmethod
     def _made(cls, facts: Any, tensors: tuple[Any, ...]) -> Any:
         # A specification of no ragged axis is that of a tensor: a row of ragged rows.
         return cls._of(tensors[0], tensors[1:], facts) if len(tensors) > 1 else tensors[0]

@@ -190,16 +190,17 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """With a new axis of size 1; the last where none is said."""
     sparse = need_sparse(sp_input, "tf.sparse.expand_dims")
-    rank = sparse.shape.rank
-    at = _axis(
-        -1 if axis is None else axis, None if rank is None else rank + 1, "tf.sparse.expand_dims"
-    )
-    zeros = registry.function("zeros_like")(sparse.indices[:, :1])
-    indices = _concat([sparse.indices[:, :at], zeros, sparse.indices[:, at:]], 1)
+    indices, sizes, rank = sparse.indices, sparse.dense_shape, sparse.shape.rank
+    zeros = registry.function("zeros_like")(indices[:, :1])
     one = _holdfast.convert([1], int64)
-    shape = _concat([sparse.dense_shape[:at], one, sparse.dense_shape[at:]], 0)
-    sizes = sparse.shape.as_list()
-    return _shaped(indices, sparse.values, shape, [*sizes[:at], 1, *sizes[at:]])
+    if rank is None and axis in (None, -1):  # the last one, wherever that is
+        return _shaped(_concat([indices, zeros], 1), sparse.values, _concat([sizes, one], 0))
+    whole = None if rank is None else rank + 1
+    at = _axis(-1 if axis is None else axis, whole, "tf.sparse.expand_dims")
+    indices = _concat([indices[:, :at], zeros, indices[:, at:]], 1)
+    shape = _concat([sizes[:at], one, sizes[at:]], 0)
+    known = sparse.shape.as_list()
+    return _shaped(indices, sparse.values, shape, [*known[:at], 1, *known[at:]])
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:

@@ -23,6 +23,15 @@ SparseTensorValue = collections.namedtuple(
 )
 
 
+def _known_shape(sizes: Any) -> TensorShape:
+    """What is known of a shape that a tensor holds."""
+    known = get_static_value(sizes, partial=True)
+    if known is not None:
+        return TensorShape([None if n is None or n < 0 else int(n) for n in known])
+    size = sizes.shape.num_elements()
+    return TensorShape(None if size is None else [None] * size)
+
+
 class SparseTensor(Composite):
     """Elements of a larger tensor: `values[i]` is at `indices[i]`, all others are zero."""
 
@@ -35,13 +44,7 @@ class SparseTensor(Composite):
         if isinstance(dense_shape, TensorShape):
             dense_shape = dense_shape.as_list()
         self._dense_shape = _as_int64(dense_shape, "dense_shape")
-        known = get_static_value(self._dense_shape, partial=True)
-        size = self._dense_shape.shape.num_elements()
-        self._static = TensorShape(None)
-        if known is not None:
-            self._static = TensorShape([None if n is None or n < 0 else int(n) for n in known])
-        elif size is not None:
-            self._static = TensorShape([None] * size)
+        self._static = _known_shape(self._dense_shape)
         self._check()
 
     def _check(self) -> None:
@@ -91,8 +94,25 @@ class SparseTensor(Composite):
     def _made(cls, facts: Any, tensors: tuple[Any, ...]) -> SparseTensor:
         made = object.__new__(cls)
         made._indices, made._values, made._dense_shape = tensors
+        made._static = said = TensorShape(facts)
+        if isinstance(made._dense_shape, _holdfast.Tensor):
+            known = _known_shape(made._dense_shape)
+            made._static = known.merge_with(said) if known.is_compatible_with(said) else known
+        return made
+
+    def _restated(self, facts: Any) -> SparseTensor:
+        made = self._made(facts, self._tensors())
         made._static = TensorShape(facts)
         return made
+
+    @classmethod
+    def _either(cls, a: Any, b: Any) -> Any:
+        common = TensorShape(a).most_specific_compatible_shape(TensorShape(b))
+        return None if common.rank is None else tuple(common.as_list())
+
+    @classmethod
+    def _each_time(cls, facts: Any) -> Any:
+        return None  # but for the rank, which the number of sizes says
 
     @classmethod
     def _spec(cls, facts: Any, specs: tuple[Any, ...]) -> SparseTensorSpec:
