@@ -259,3 +259,11 @@ def test_images_whose_number_of_axes_is_not_known():
         tf.function(lambda x: tf.image.resize(x, [3, 3]), input_signature=[tf.TensorSpec(None)])(
             picture
         )
+
+
+def test_boxes_on_grey_images_are_white():
+    for colors in (None, [[0.5, 0.2, 0.1, 1.0]]):
+        drawn = tf.image.draw_bounding_boxes(
+            tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]] * 2], colors
+        )
+        assert drawn[0, :, :, 0].numpy().tolist() == [[1, 1, 1], [1, 0, 1], [1, 1, 1]]

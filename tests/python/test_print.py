@@ -94,3 +94,29 @@ def test_what_a_stream_raises_comes_out(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Closed())
     with pytest.raises(OSError, match="gone"):
         tf.function(lambda: tf.print("x", output_stream=sys.stdout), autograph=False)()
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_values_of_several_tensors_are_printed_by_their_values(capsys, traced):
+    rows = tf.ragged.constant([[1, 2, 3, 4, 5, 6, 7, 8, 9], [10], [], [], [], [], [11, 12]])
+
+    def show(rows, texts, pairs, sparse):
+        tf.print(rows, texts, sep="|")
+        tf.print([rows], summarize=2)
+        tf.print("a", {"b": pairs}, sparse, summarize=-1)
+
+    values = (
+        rows,
+        tf.ragged.constant([["a'b"], ['c"d']]),
+        tf.RaggedTensor.from_row_lengths(tf.constant([[1.5, 2.0], [3.0, 4.0]]), [0, 2]),
+        tf.sparse.from_dense([[1, 0]]),
+    )
+    (tf.function(show) if traced else show)(*values)
+    assert capsys.readouterr().err.splitlines() == [
+        "[[1, 2, 3, ..., 7, 8, 9], [10], [], ..., [], [], [11, 12]]|[['a\\'b'], ['c\"d']]",
+        "[[[1, 2, ..., 8, 9], [10], ..., [], [11, 12]]]",
+        (
+            "a {'b': [[], [[1.500000, 2.000000], [3.000000, 4.000000]]]} "
+            "'SparseTensor(indices=[[0 0]], values=[1], shape=[1 2])'"
+        ),
+    ]

@@ -208,3 +208,13 @@ def test_cross_refuses_what_it_cannot_join():
         tf.ragged.cross([words, tf.ragged.constant([[1.5], [2.5]])])
     with pytest.raises(ValueError, match="2, 3 rows"):
         tf.ragged.cross([words, [["a"], ["b"], ["c"]]])
+
+
+@pytest.mark.parametrize(
+    ("values", "shape"),
+    [([], (0, 100, 20)), ([], (0,)), ([[]], (1, 0)), ([[1, 2], [3, 4]], (2, 2))],
+)
+def test_an_inner_shape_may_be_that_of_the_whole(values, shape):
+    made = tf.ragged.constant(values, inner_shape=shape)
+    assert isinstance(made, tf.Tensor) and made.shape == shape
+    assert tf.compat.v1.ragged.constant_value(values, inner_shape=shape).shape == shape

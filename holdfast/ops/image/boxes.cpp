@@ -109,6 +109,8 @@ constexpr float kColors[10][4] = {
     {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5f, 0, 0.5f, 1},
     {0.5f, 0.5f, 0, 1}, {0.5f, 0, 0, 1}, {0, 0, 0.5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};
 
+constexpr float kWhite = 1;  // all boxes of images without colours
+
 Status run_drawing(Call& c) {
   const Tensor &images = c.in(0), &boxes = c.in(1), &colors = c.in(2);
   int64_t height = images.dim(1), width = images.dim(2), channels = images.dim(3);
@@ -123,6 +125,7 @@ Status run_drawing(Call& c) {
     for (int64_t k = 0; k < boxes.dim(1); ++k) {
       const float* color =
           own ? colors.raw<float>() + k % colors.dim(0) * colors.dim(1) : kColors[k % 10];
+      if (channels == 1) color = &kWhite;
       const float* at = boxes.raw<float>() + (b * boxes.dim(1) + k) * 4;
       if (!std::all_of(at, at + 4, [](float v) { return std::abs(v) < 1e9f; })) continue;
       auto place = [](float share, int64_t size) {

@@ -9,26 +9,39 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.control import newest
 from .._tensors import registry
+from .._tensors.composite import Composite
 from .._tensors.dtypes import string
 from .._tensors.tensor import Tensor, convert_to_tensor
 from .._variables.variable import Variable
 from .staging import is_staged, stage
 
-__all__ = ["print"]
+__all__ = ["AsItIs", "print"]
+
+
+class AsItIs:
+    """A tensor that is a text already: it is printed without quotes."""
+
+    def __init__(self, text: Any) -> None:
+        self.text = text
 
 
 class _Template:
     """What is printed as one text, with a hole in the place of each tensor."""
 
-    def __init__(self, inputs: tuple[Any, ...], separator: str) -> None:
+    def __init__(self, inputs: tuple[Any, ...], separator: str, summarize: int) -> None:
         self.tensors: list[Any] = []
-        self._inputs, self._separator = inputs, separator
-        self.hole = "{}"
+        self._ready: list[Any] = []
+        self._inputs, self._separator, self._summarize = inputs, separator, summarize
+        self.hole, self._cut = "{}", ""
         self.text = self._written("")
         while self.hole in self.text:
             self.hole = f"{{_{self.hole[1:]}"
-        if self.tensors:
+        if self.tensors or self._ready:
+            self._cut = "\0"
+            while self._cut in self.text:
+                self._cut += "\0"
             self.tensors.clear()
+            self._ready.clear()
             self.text = self._written(self.hole)
 
     def _written(self, hole: str) -> str:
@@ -38,6 +51,12 @@ class _Template:
         if isinstance(value, (Tensor, Variable)):
             self.tensors.append(value)
             return hole
+        if isinstance(value, AsItIs):
+            self._ready.append(value.text)
+            return self._cut
+        if isinstance(value, Composite):
+            shown = value._printed(self._summarize)
+            return "".join(p if isinstance(p, str) else self._part(p, hole) for p in shown)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             parts = (
                 f"{name}={self._part(part, hole)}"
@@ -57,17 +76,28 @@ class _Template:
             return "{" + ", ".join(parts) + "}"
         return value if top and isinstance(value, str) else repr(value)
 
-    def filled(self, summarize: int) -> Any:
+    def filled(self) -> Any:
         """The text with the tensors in it, as a tensor."""
-        if not self.tensors:
-            return convert_to_tensor(self.text, string)
         values = [t.read() if isinstance(t, Variable) else t for t in self.tensors]
+        if not self._ready:
+            return self._formatted(self.text, values)
+        parts: list[Any] = []
+        for text, ready in zip(self.text.split(self._cut), [*self._ready, None], strict=True):
+            holes = text.count(self.hole)
+            parts.append(self._formatted(text, values[:holes]))
+            parts += [] if ready is None else [ready]
+            values = values[holes:]
+        return registry.function("strings.join")(parts)
+
+    def _formatted(self, text: str, values: list[Any]) -> Any:
+        if not values:
+            return convert_to_tensor(text, string)
         return registry.raw_op(
             "StringFormat",
             inputs=values,
-            template=self.text,
+            template=text,
             placeholder=self.hole,
-            summarize=summarize,
+            summarize=self._summarize,
         )
 
 
@@ -113,7 +143,8 @@ def print(*inputs: Any, **kwargs: Any) -> Any:
     if kwargs:
         raise ValueError(f"`tf.print` takes no {', '.join(f'`{key}`' for key in kwargs)}")
     known = _stream_name(stream)
-    text = _Template(inputs, separator).filled(3 if summarize is None else int(summarize))
+    ends = 3 if summarize is None else int(summarize)
+    text = _Template(inputs, separator, ends).filled()
     if known is not None:
         title = {"name": name} if name else {}
         registry.raw_op("PrintV2", input=text, output_stream=known, end=end, **title)

@@ -108,6 +108,13 @@ class Composite:
         """What a session is fed for its tensors, from what a program gave for it."""
         return value._tensors() if isinstance(value, Composite) else tuple(value)
 
+    def _printed(self, summarize: int) -> list[Any]:
+        """What `tf.print` shows for it: texts, and tensors between them."""
+        parts: list[Any] = [f"{type(self).__name__}("]
+        for i, tensor in enumerate(self._tensors()):
+            parts += [", ", tensor] if i else [tensor]
+        return [*parts, ")"]
+
     def _numpy(self) -> Any:
         """Its value as an array."""
         unsupported(f"a {type(self).__name__} has no array of its own", "it is several tensors")

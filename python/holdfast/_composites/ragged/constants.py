@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import _holdfast
 from ..._tensors import registry
-from ..._tensors.dtypes import as_dtype, int64
+from ..._tensors.dtypes import DType, as_dtype, int64
 from ..._tensors.shape import as_shape
 from ...errors import fail
 from . import partition
@@ -32,6 +32,9 @@ def constant(
 ) -> Any:
     """Nested lists as a ragged tensor; a tensor where `ragged_rank` is 0 or it is no list."""
     kind = as_dtype(row_splits_dtype)
+    if _is_inside(pylist, ragged_rank, inner_shape):
+        made = _holdfast.constant(pylist, None if dtype is None else as_dtype(dtype))
+        return registry.function("reshape")(made, as_shape(inner_shape).as_list())
     values, splits = _taken_apart(pylist, ragged_rank, inner_shape)
     made = _flat(values, dtype, inner_shape)
     if not splits:
@@ -47,8 +50,11 @@ def constant_value(
     row_splits_dtype: Any = "int64",
 ) -> Any:
     """The same as a session gives it: arrays of NumPy's."""
+    if _is_inside(pylist, ragged_rank, inner_shape):
+        whole = np.array(pylist, None if dtype is None else _numpy_dtype(dtype))
+        return whole.reshape(as_shape(inner_shape).as_list())
     values, splits = _taken_apart(pylist, ragged_rank, inner_shape)
-    wanted = None if dtype is None else (dtype if dtype is bytes else np.dtype(dtype))
+    wanted = None if dtype is None else _numpy_dtype(dtype)
     found: Any = np.array(values, wanted)
     if not values and dtype is None:
         found = np.array(values, np.float64)
@@ -58,6 +64,19 @@ def constant_value(
     for each in reversed(splits):
         found = RaggedTensorValue(found, np.array(each, kind))
     return found
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    if dtype is bytes:
+        return dtype
+    return dtype.as_numpy_dtype if isinstance(dtype, DType) else np.dtype(dtype)
+
+
+def _is_inside(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> bool:
+    """Whether `inner_shape` is the shape of the whole: there is no axis of rows besides."""
+    if ragged_rank is not None or inner_shape is None or not _is_list(pylist):
+        return False
+    return len(as_shape(inner_shape)) >= max(_depths(pylist))
 
 
 def _flat(values: list[Any], dtype: Any, inner_shape: Any) -> Any:

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from ... import _holdfast
+from ..._flow.printing import AsItIs
+from ..._flow.pyfunc import python_node
 from ..._tensors import registry
 from ..._tensors.composite import Composite
-from ..._tensors.dtypes import DType, as_dtype, int64
+from ..._tensors.dtypes import DType, as_dtype, int64, string
 from ..._tensors.shape import TensorShape, TensorSpec
 from ..._tensors.symbols import is_symbol
 from ..._tensors.tensor import Tensor, get_static_value
 from ...errors import fail
 from . import partition
-from .printing import text_of
+from .printing import printed, text_of
 from .spec import RaggedTensorSpec
 from .value import RaggedTensorValue, nested_list
 
@@ -87,6 +89,13 @@ class RaggedTensor(Composite):
 
     def _facts(self) -> tuple[int | None, ...]:
         return self._uniform
+
+    def _printed(self, summarize: int) -> list[Any]:
+        def write(flat: Any, *splits: Any) -> list[Any]:
+            return [_holdfast.convert(printed(flat, list(splits), summarize))]
+
+        (text,) = python_node(write, self._tensors(), [TensorSpec([], string)])
+        return [AsItIs(text)]
 
     @classmethod
     def _either(cls, a: Any, b: Any) -> Any:

@@ -81,6 +81,11 @@ class SparseTensor(Composite):
     def _tensors(self) -> tuple[Any, ...]:
         return self._indices, self._values, self._dense_shape
 
+    def _printed(self, summarize: int) -> list[Any]:
+        begin, end = "'SparseTensor(indices=", ")'"
+        parts = (self._indices, ", values=", self._values, ", shape=", self._dense_shape)
+        return [begin, *parts, end]
+
     def _extent(self) -> Any:
         return self._dense_shape
 
