@@ -8,6 +8,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/op/stand_in.h"
+#include "holdfast/op/variable_watcher.h"
 #include "holdfast/tensor/scope.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -17,6 +18,7 @@ namespace {
 Interpreter* g_eager = nullptr;
 std::atomic<DevicePolicy> g_policy{DevicePolicy::kWarn};
 std::atomic<Interpreter*> g_first{nullptr};
+std::atomic<VariableWatcher*> g_watcher{nullptr};
 
 Device* default_device() {
   static Device* d = [] {
@@ -121,6 +123,14 @@ void went_by(const Tensor& t, bool numbers) {
   if (who && t.defined()) who->went_by(t, numbers);
 }
 
+// Tells who wants to know of variables that `op` changes.
+void tell_of_changes(const OpDef& op, std::span<const Tensor> in, VariableWatcher& watcher) {
+  if (op.traits.reads || in.empty() || op.inputs.empty() ||
+      op.inputs[0].resource != &VariableState::kKind)
+    return;
+  if (VariableState* v = in[0].defined() ? variable_behind(in[0]) : nullptr) watcher.changes(*v);
+}
+
 // The attributes with the defaults of those that are left out.
 Attrs completed(const OpDef& op, Attrs attrs) {
   for (size_t i = attrs.size(); i < op.attrs.size(); ++i) {
@@ -179,6 +189,9 @@ StandIns& stand_ins() {
   return all;
 }
 
+void set_variable_watcher(VariableWatcher* w) { g_watcher = w; }
+VariableWatcher* variable_watcher() { return g_watcher.load(std::memory_order_relaxed); }
+
 void went_by_numbers(const Tensor& t) { went_by(t, true); }
 void went_by_sizes(const Tensor& t) { went_by(t, false); }
 
@@ -194,6 +207,8 @@ void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tens
       who = owner_of(op, in, who);
       break;
     }
+  if (op.traits.stateful)
+    if (VariableWatcher* watcher = variable_watcher()) tell_of_changes(op, in, *watcher);
   who->run(op, in, attrs, out);
   for (Tape* tape : c.tapes) tape->ran(op, in, attrs, out);
 }

@@ -4,6 +4,7 @@
 #include "holdfast/exec/creations.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/graph/open_graph.h"
+#include "holdfast/op/variable_watcher.h"
 #include "holdfast/ops/scatter.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
@@ -25,6 +26,28 @@ VariableState* state_of(PyObject* o) {
          {manual_fix("call `super().__init__(initial_value)` first")});
   return static_cast<VariableState*>(object);
 }
+
+// A variable that Python is making has no Python object yet: Python tells of it itself.
+thread_local bool python_is_making = false;
+
+// Python's functions that want to know of variables.
+class PythonWatcher final : public VariableWatcher {
+ public:
+  PythonWatcher(PyObject* made, PyObject* changes)
+      : made_(PyRef::share(made)), changes_(PyRef::share(changes)) {}
+  void made(VariableState& v) override {
+    if (!python_is_making) tell(made_, v);
+  }
+  void changes(VariableState& v) override { tell(changes_, v); }
+
+ private:
+  static void tell(const PyRef& listener, VariableState& v) {
+    NeedGil gil("a variable of a strategy");
+    PyRef variable = python_of(v);
+    called(listener.get(), variable.get());
+  }
+  PyRef made_, changes_;
+};
 
 const Tensor& tensor_argument(PyObject* o, Tensor& kept) {
   if (!is_tensor(o)) type_error(cat("expected a tensor, got ", repr_of(o)));
@@ -61,6 +84,10 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
     } else {
       NameScope whole("");      // the name comes with its prefix
       UnwatchedCreation later;  // Python tells of it when it is whole
+      python_is_making = true;
+      struct Made {
+        ~Made() { python_is_making = false; }
+      } made;
       adopt(self, Ref<Shared>(Variable(value, o).state()));
     }
     Py_RETURN_NONE;
@@ -333,6 +360,9 @@ void bind_variable(nb::module_& m) {
                                             .getset = properties,
                                             .doc = "A named place that holds a tensor.",
                                             .slots = operator_slots()});
+  m.def("watch_variables", [](nb::handle made, nb::handle changes) {
+    set_variable_watcher(new PythonWatcher(made.ptr(), changes.ptr()));  // for ever
+  });
 }
 
 }  // namespace holdfast::py

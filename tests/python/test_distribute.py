@@ -1,6 +1,8 @@
 """`tf.distribute` over one device: scopes, replicas, reductions, and what is refused."""
 
 import copy
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -309,8 +311,6 @@ def test_branches_over_tensors_in_what_run_runs(strategy):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: D.MirroredStrategy(["/gpu:0", "/gpu:1"]),
-        lambda: D.MirroredStrategy(["/cpu:0", "/cpu:0"]),
         lambda: D.experimental.CentralStorageStrategy(["/cpu:0", "/cpu:1"]),
         lambda: D.MultiWorkerMirroredStrategy(),
         lambda: D.experimental.MultiWorkerMirroredStrategy(),
@@ -343,6 +343,7 @@ def test_a_program_that_looks_for_tpus_finds_none():
     ("make", "says"),
     [
         (lambda: D.MirroredStrategy("/cpu:0"), 'MirroredStrategy(["/cpu:0"])'),
+        (lambda: D.MirroredStrategy(["/cpu:0", "/device:CPU:0"]), "names /cpu:0 twice"),
         (lambda: D.MirroredStrategy(3), "`devices` is int"),
         (lambda: D.MirroredStrategy(["nothing"]), "'nothing' is no device name"),
         (lambda: D.MirroredStrategy(cross_device_ops="nccl"), "CrossDeviceOps"),
@@ -399,3 +400,87 @@ def test_an_iterator_that_a_function_makes_gives_the_elements(strategy):
         return next(elements), next(elements)
 
     assert [int(n) for n in first_two(shared)] == [0, 1]
+
+
+# -- several devices
+
+SEVERAL = """
+import holdfast as tf
+import numpy as np
+D = tf.distribute
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+tf.config.experimental.set_device_policy("silent")
+s = D.MirroredStrategy(["/CPU:0", "/CPU:1"])
+assert s.num_replicas_in_sync == 2 and len(s.extended.worker_devices) == 2
+with s.scope():
+    v = tf.Variable([1.0, 2.0])
+    model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+
+def scaled(x):
+    here = D.get_replica_context()
+    assert here.strategy is s and here.num_replicas_in_sync == 2
+    y = x * v * tf.cast(here.replica_id_in_sync_group + 1, tf.float32)
+    return y, {"on": y.device, "is": here.devices[0]}
+
+def lists(*values):
+    return [np.asarray(value).tolist() for value in values]
+
+def refused(code, call):
+    try:
+        call()
+    except Exception as error:
+        assert error.code == code, error
+        assert len(str(error).splitlines()[0]) <= 100 and "…" not in str(error).splitlines()[0]
+    else:
+        raise AssertionError("not refused")
+
+given, places = s.run(scaled, args=(tf.constant(3.0),))
+assert [p[-5:] for p in places["on"].values] == ["CPU:0", "CPU:1"]
+assert places["on"].values == places["is"].values
+assert lists(*given.values) == [[3, 6], [6, 12]]
+both = s.reduce("SUM", given, axis=None), s.reduce("MEAN", given, axis=None), s.gather(given, 0)
+assert lists(*both) == [[9, 18], [4.5, 9], [3, 6, 6, 12]]
+assert lists(s.reduce("SUM", given, axis=0), s.reduce("MEAN", given, axis=0)) == [27, 6.75]
+assert lists(*s.experimental_local_results(given)) == [[3, 6], [6, 12]]
+assert float(s.reduce("MEAN", tf.constant(2.0), axis=None)) == 2.0
+refused("E1104", lambda: s.reduce("SUM", tf.constant(2.0), axis=None))
+assert s.run(lambda: ("a", 3, None)) == ("a", 3, None)
+own = s.experimental_distribute_values_from_function(lambda c: c.replica_id_in_sync_group * 10)
+assert s.run(lambda x: x + 1, args=(own,)).values == (1, 11)
+
+@tf.function
+def total(x):
+    each, _ = s.run(scaled, args=(x,))
+    return s.reduce("SUM", each, axis=None)
+
+assert lists(total(tf.constant(1.0)), total(tf.constant(2.0))) == [[3, 6], [6, 12]]
+assert [y.shape for y in s.run(lambda: model(tf.ones((2, 1)))).values] == [(2, 1), (2, 1)]
+with s.scope():
+    v.assign_add([1.0, 1.0])
+v.assign_add([1.0, 1.0])
+assert lists(v) == [[3, 4]]
+for change in (lambda: v.assign([0.0, 0.0]), lambda: tf.function(v.assign)([0.0, 0.0])):
+    refused("E1105", lambda: s.run(change))
+assert lists(v) == [[3, 4]]
+of = D.get_replica_context
+refused("E1105", lambda: s.run(lambda: of().all_reduce("SUM", 1.0)))
+refused("E1105", lambda: s.run(lambda: of().all_gather(tf.ones([1]), 0)))
+refused("E1105", lambda: s.run(lambda: of().merge_call(lambda s: 1)))
+refused("E1105", lambda: s.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2)))
+refused("E1105", lambda: s.distribute_datasets_from_function(lambda c: tf.data.Dataset.range(4)))
+model.compile("sgd", "mse")
+x = np.ones((4, 1), "float32")
+refused("E1105", lambda: model.fit(x, x, verbose=0))
+refused("E1105", lambda: model.predict(x, verbose=0))
+other = D.MirroredStrategy(["/CPU:0", "/CPU:1"])
+refused("E0704", lambda: other.run(lambda: v.assign([0.0, 0.0])))
+print("done")
+"""
+
+
+def test_replicas_on_several_devices_compute_one_after_the_other():
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

@@ -86,8 +86,64 @@ def test_updates_by_the_extended_face(strategy):
     assert [float(x) for x in strategy.extended.batch_reduce_to("MEAN", pairs)] == [1, 2]
     with strategy.extended.colocate_vars_with(v):
         assert tf.Variable(0.0).device == v.device
-    with pytest.raises(NotImplementedError):
-        strategy.extended.variable_created_in_scope(v)
+
+
+def test_a_variable_belongs_to_the_strategy_that_made_it(strategy):
+    plain = tf.Variable(0.0)
+    with strategy.scope():
+        made, weight = tf.Variable(0.0), tf.keras.layers.Dense(1)
+        weight.build((None, 2))
+    default, other = D.get_strategy(), D.MirroredStrategy(["/cpu:0"])
+    for v in (made, weight.kernel):
+        asked = [s.extended.variable_created_in_scope(v) for s in (strategy, default, other)]
+        assert asked == [True, strategy is default, False]
+    assert default.extended.variable_created_in_scope(plain)
+    with pytest.raises(TypeError, match="expected a Variable"):
+        strategy.extended.variable_created_in_scope(1.0)
+
+
+def test_a_mirrored_variable_changes_under_its_own_strategy_or_none():
+    mine, other = D.MirroredStrategy(["/cpu:0"]), D.MirroredStrategy(["/cpu:0"])
+    with mine.scope():
+        v = tf.Variable([0.0, 0.0])
+
+    @tf.function
+    def add():
+        v.assign_add([1.0, 1.0])
+        return v + 0.0
+
+    with mine.scope():
+        v.assign_add([1.0, 1.0])
+    v.assign_add([1.0, 1.0])
+    assert add().numpy().tolist() == [3.0, 3.0]
+    assert mine.run(add).numpy().tolist() == [4.0, 4.0]
+    changes = [
+        lambda: v.assign([0.0, 0.0]),
+        lambda: v.scatter_add(tf.IndexedSlices(tf.ones([1]), tf.constant([0]))),
+        lambda: v[0].assign(2.0),
+        lambda: tf.raw_ops.AssignSubVariableOp(resource=v.handle, value=[1.0, 1.0]),
+        lambda: tf.keras.optimizers.SGD().apply([tf.ones([2])], [v]),
+        add,  # traced before, where it was allowed
+    ]
+    was = v.numpy().tolist()
+    for change in changes:
+        for caught in (ValueError, RuntimeError):
+            with pytest.raises(caught, match="E0704"):
+                other.run(change)
+        with other.scope(), pytest.raises(ValueError, match="E0704"):
+            change()
+        assert v.numpy().tolist() == was
+    assert other.run(lambda: v + 1.0).numpy().tolist() == [x + 1 for x in was]
+    assert add().numpy().tolist() == [x + 1 for x in was]
+
+
+def test_variables_without_copies_change_anywhere():
+    one, mirrored = D.OneDeviceStrategy("/cpu:0"), D.MirroredStrategy(["/cpu:0"])
+    with one.scope():
+        v = tf.Variable(0.0)
+    for strategy in (one, mirrored, D.get_strategy()):
+        strategy.run(lambda: v.assign_add(1.0))
+    assert float(v) == 3.0
 
 
 # -- datasets

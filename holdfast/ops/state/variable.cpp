@@ -5,6 +5,7 @@
 #include "holdfast/op/creation.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/op/variable_watcher.h"
 #include "holdfast/ops/state/held.h"
 #include "holdfast/tensor/last_reads.h"
 
@@ -102,6 +103,7 @@ void Variable::make(const In& initial, VariableOptions o) {
   state_->constraint = std::move(o.constraint);
   // A variable lives where it was made, and assignments come to it.
   state_->set(copy_to(value, current_device()));
+  if (VariableWatcher* watcher = variable_watcher()) watcher->made(*state_);
   if (trace) trace->created(*this, given);
 }
 

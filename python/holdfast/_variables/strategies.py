@@ -14,7 +14,17 @@ from .._messages.diagnostics import Mark, mark
 from ..errors import fail
 from .spec import VariableSynchronization
 
-__all__ = ["Entry", "enter", "entered", "innermost", "kept", "leave", "swapped"]
+__all__ = [
+    "Entry",
+    "enter",
+    "entered",
+    "innermost",
+    "kept",
+    "leave",
+    "note_owner",
+    "owner_of",
+    "swapped",
+]
 
 
 class Entry(NamedTuple):
@@ -87,3 +97,19 @@ def kept(synchronization: VariableSynchronization, name: str) -> VariableSynchro
     if now.strategy._mirrors and synchronization is VariableSynchronization.AUTO:
         return VariableSynchronization.ON_WRITE
     return synchronization
+
+
+_OWNER = "_strategy_entry"
+
+
+def note_owner(variable: Any) -> None:
+    """A new Variable belongs to the strategy in force, if there is one."""
+    now = innermost()
+    if now is not None:
+        variable.__dict__[_OWNER] = now
+
+
+def owner_of(variable: Any) -> Entry | None:
+    """The strategy that a Variable belongs to, as it was in force; None: it belongs to none."""
+    found: Entry | None = variable.__dict__.get(_OWNER)
+    return found

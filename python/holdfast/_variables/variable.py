@@ -143,6 +143,7 @@ class Variable(_holdfast.VariableBase):
         self._synchronization, self._aggregation = synchronization, aggregation
         self._set_up(initial_value, dtype, shape, bool(trainable), name or "Variable")
         self._constraint = constraint
+        strategies.note_owner(self)
 
     def _cache_on(self, device: Any) -> None:
         unsupported(

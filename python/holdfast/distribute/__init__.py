@@ -2,7 +2,8 @@
 
 A program that is written for a strategy runs as it is, with one replica: `scope` places variables
 on the device, `run` calls the function once, `reduce` and `gather` give what that replica gave.
-Strategies over several devices or machines raise E1105.
+`MirroredStrategy` over several devices computes on each, and does not train yet; strategies over
+several machines raise E1105.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from .inputs import (
     InputOptions,
     InputReplicationMode,
 )
-from .one_device import MirroredStrategy, OneDeviceStrategy
 from .reductions import (
     CrossDeviceOps,
     HierarchicalCopyAllReduce,
@@ -37,6 +37,7 @@ from .reductions import (
     ReductionToOneDevice,
 )
 from .strategy import RunOptions, Strategy
+from .this_machine import MirroredStrategy, OneDeviceStrategy
 from .values import DistributedValues
 
 __all__ = [

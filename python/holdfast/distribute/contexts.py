@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _holdfast, nest
 from .._tensors.tensor import convert_to_tensor
@@ -16,12 +16,14 @@ from .values import local
 __all__ = [
     "ReplicaContext",
     "default_strategy",
+    "entry_in_force",
     "experimental_set_strategy",
     "get_replica_context",
     "get_strategy",
     "has_strategy",
     "in_cross_replica_context",
     "need_arguments",
+    "refuse_together",
     "set_default",
 ]
 
@@ -36,7 +38,9 @@ class _Context(Location):
         """Of a strategy its scope, or its replica; the default's own where none is in force."""
         now = strategies.innermost()
         strategy = default_strategy() if now is None else now.strategy
-        return strategy._replica if now is None or now.replica is not None else strategy
+        if now is None:
+            return strategy._replicas[0]
+        return strategy if now.replica is None else now.replica
 
     def holder(self) -> Any:
         """Itself: it belongs to no object of the program's."""
@@ -62,7 +66,7 @@ def default_strategy() -> Any:
     return _default
 
 
-def _now() -> strategies.Entry | None:
+def entry_in_force() -> strategies.Entry | None:
     """What was entered last. A trace that asks is made anew where the answer is another."""
     now = strategies.innermost()
     recorder = recording()
@@ -73,7 +77,7 @@ def _now() -> strategies.Entry | None:
 
 def get_strategy() -> Any:
     """The strategy in force; the default one where there is none."""
-    now = _now()
+    now = entry_in_force()
     return _default if now is None else now.strategy
 
 
@@ -84,14 +88,14 @@ def has_strategy() -> bool:
 
 def in_cross_replica_context() -> bool:
     """Whether code runs for all replicas: in a `scope`, and not in what `run` runs."""
-    now = _now()
+    now = entry_in_force()
     return now is not None and now.replica is None
 
 
 def get_replica_context() -> ReplicaContext | None:
     """The replica that is speaking; None in a strategy's scope, where none is."""
-    now = _now()
-    found: ReplicaContext | None = _default._replica if now is None else now.replica
+    now = entry_in_force()
+    found: ReplicaContext | None = _default._replicas[0] if now is None else now.replica
     return found
 
 
@@ -104,7 +108,7 @@ def experimental_set_strategy(strategy: Any) -> None:
             f"{now.strategy._described()} is in force until its `with` ends",
             fix="call it outside of every `with strategy.scope()`, or use `scope` alone",
         )
-    if strategy is not None and not hasattr(strategy, "_replica"):
+    if strategy is not None and not hasattr(strategy, "_replicas"):
         fail(
             "E1104",
             "`experimental_set_strategy` got "
@@ -113,7 +117,9 @@ def experimental_set_strategy(strategy: Any) -> None:
     strategies.swapped(None if strategy is _default else strategy)
 
 
-def need_arguments(args: Any, kwargs: Any, of: str) -> tuple[list[Any], dict[str, Any]]:
+def need_arguments(
+    args: Any, kwargs: Any, of: str, replica: int = 0
+) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a function that is called for each replica, with the replica's own parts."""
     if not isinstance(args, (list, tuple)):
         fail(
@@ -124,7 +130,20 @@ def need_arguments(args: Any, kwargs: Any, of: str) -> tuple[list[Any], dict[str
         )
     if kwargs is not None and not isinstance(kwargs, dict):
         fail("E1104", f"`{of}`: `kwargs` is of type {type(kwargs).__name__}, expected a dict")
-    return [local(each) for each in args], {k: local(v) for k, v in (kwargs or {}).items()}
+    named = {key: local(each, replica) for key, each in (kwargs or {}).items()}
+    return [local(each, replica) for each in args], named
+
+
+def refuse_together(what: str, strategy: Any, **fields: Any) -> NoReturn:
+    """Says that replicas on several devices run one after the other, each for itself."""
+    unsupported(
+        f"{what} is not supported where there are several",
+        f"the replicas of {strategy._described()} run one after the other, and none waits for the "
+        "others' values",
+        fix="return the value from what `run` runs, and use `reduce` and `gather` of the strategy; "
+        "or make the strategy over one device",
+        **fields,
+    )
 
 
 class ReplicaContext:
@@ -154,7 +173,7 @@ class ReplicaContext:
     def devices(self) -> tuple[str, ...]:
         """The device that it runs on."""
         found: tuple[str, ...] = self._strategy.extended.worker_devices
-        return found
+        return (found[self._id],)
 
     def _need_speaking(self, of: str) -> None:
         if get_replica_context() is not self:
@@ -164,6 +183,11 @@ class ReplicaContext:
                 fix="ask `tf.distribute.get_replica_context()` inside of that function",
             )
 
+    def _need_alone(self, of: str) -> None:
+        """Refuses what replicas do together, where there are several."""
+        if self._strategy.num_replicas_in_sync > 1:
+            refuse_together(f"`ReplicaContext.{of}`", self._strategy)
+
     def merge_call(
         self, merge_fn: Callable[..., Any], args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
@@ -171,6 +195,7 @@ class ReplicaContext:
         need_callable(merge_fn, "ReplicaContext.merge_call")
         positional, named = need_arguments(args, kwargs, "ReplicaContext.merge_call")
         self._need_speaking("merge_call")
+        self._need_alone("merge_call")
         with strategies.entered(self._strategy, None, bool(_holdfast.is_tracing())):
             return local(merge_fn(self._strategy, *positional, **named))
 
@@ -178,10 +203,12 @@ class ReplicaContext:
         """The sum or mean of all replicas' values: this replica's, which is the only one."""
         as_reduce_op(reduce_op, "ReplicaContext.all_reduce")
         self._need_speaking("all_reduce")
+        self._need_alone("all_reduce")
         return nest.map_structure(as_tensor, value)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """The values of all replicas, one after the other along an axis."""
         need_axis(axis, "ReplicaContext.all_gather")
         self._need_speaking("all_gather")
+        self._need_alone("all_gather")
         return nest.map_structure(as_tensor, value)

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..errors import fail
 from .elsewhere import MultiWorkerMirroredStrategy, ParameterServerStrategy, TPUStrategy
-from .one_device import chosen_device
 from .strategy import TensorsStrategy, ValueContext
+from .this_machine import chosen_device
 
 __all__ = [
     "CentralStorageStrategy",
@@ -66,8 +66,9 @@ class CentralStorageStrategy(TensorsStrategy):
     def __init__(self, compute_devices: Any = None, parameter_device: Any = None) -> None:
         super().__init__()
         of = "CentralStorageStrategy"
-        self._device = chosen_device(compute_devices, of)
+        compute = chosen_device(compute_devices, of)
         if parameter_device is not None:
             place = chosen_device([parameter_device], of)
-            if place != self._device:
-                chosen_device([self._device_name(), parameter_device], of)
+            if place != compute:
+                chosen_device([f"/{compute[0]}:{compute[1]}", parameter_device], of)
+        self._set_devices((compute,))

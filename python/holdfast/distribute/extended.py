@@ -7,9 +7,10 @@ from contextlib import nullcontext
 from typing import Any
 
 from .. import nest
+from .._variables import strategies
 from .._variables.variable import Variable
-from ..errors import fail, need_callable, unsupported
-from .contexts import need_arguments
+from ..errors import fail, need_callable
+from .contexts import default_strategy, need_arguments
 from .reductions import as_reduce_op
 from .values import local
 
@@ -27,12 +28,12 @@ class StrategyExtended:
     @property
     def worker_devices(self) -> tuple[str, ...]:
         """The devices that replicas run on."""
-        return (_HERE + self._strategy._device_name(),)
+        return tuple(_HERE + name for name in self._strategy._device_names())
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
         """The devices that variables are on."""
-        return (_HERE + self._strategy._device_name(),)
+        return tuple(_HERE + name for name in self._strategy._device_names())
 
     @property
     def experimental_require_static_shapes(self) -> bool:
@@ -53,14 +54,18 @@ class StrategyExtended:
         need_callable(fn, "StrategyExtended.update")
         positional, named = need_arguments(args, kwargs, "StrategyExtended.update")
         self._strategy._need_free("extended.update")
+        if not group:
+            self._strategy._need_one_replica("`extended.update(group=False)`")
         with self._strategy._place() or nullcontext():
             given = fn(var, *positional, **named)
         return given if group else nest.map_structure(lambda leaf: (leaf,), given)
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean over the replicas."""
-        as_reduce_op(reduce_op, "StrategyExtended.reduce_to")
+        how = as_reduce_op(reduce_op, "StrategyExtended.reduce_to")
         self._strategy._need_free("extended.reduce_to")
+        if self._strategy.num_replicas_in_sync > 1:
+            return self._strategy.reduce(how, value, None)
         return nest.map_structure(self._strategy._reduced, local(value))
 
     def batch_reduce_to(
@@ -82,10 +87,9 @@ class StrategyExtended:
         return self._strategy._place() or nullcontext()
 
     def variable_created_in_scope(self, v: Any) -> bool:
-        """Not known here: one device has all variables, whoever made them."""
-        return unsupported(
-            "`variable_created_in_scope` is not supported",
-            "variables do not remember the scope they were made in: on one device each strategy "
-            "can change them all",
-            fix="leave the question out",
-        )
+        """Whether a Variable was made under this strategy; of the default one, under none."""
+        if not isinstance(v, Variable):
+            given = type(v).__name__
+            fail("E1104", f"`variable_created_in_scope` got a {given}, expected a Variable")
+        owner = strategies.owner_of(v)
+        return (default_strategy() if owner is None else owner.strategy) is self._strategy

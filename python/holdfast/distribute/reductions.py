@@ -21,6 +21,7 @@ __all__ = [
     "along",
     "as_reduce_op",
     "as_tensor",
+    "joined",
     "need_axis",
 ]
 
@@ -75,10 +76,35 @@ def along(reduce_op: ReduceOp, value: Any, axis: Any) -> Any:
     if reduce_op is ReduceOp.SUM:
         return total
     # A mean of integers is no integer, as in TensorFlow, whose `tf.reduce_mean` rounds.
+    return total / registry.function("cast")(_count(tensor, axis), total.dtype)
+
+
+def joined(how: ReduceOp, values: list[Any], axis: Any, distributed: bool) -> Any:
+    """The sum or mean over several replicas, and with an `axis` over that axis of their values."""
+    count: Any = len(values)
+    if axis is None and not distributed:
+        if how is ReduceOp.SUM:
+            fail(
+                "E1104",
+                "`reduce` got one value for all replicas, expected what `run` gave for each",
+                "the sum over the replicas of one value depends on how many there are",
+                fix="reduce what `run` returns, or ask for the `MEAN`",
+            )
+        return values[0]
+    if axis is not None:
+        count = sum(_count(value, axis) for value in values)
+        values = [along(ReduceOp.SUM, value, axis) for value in values]
+    total = registry.function("add_n")(values)
+    if how is ReduceOp.SUM:
+        return total
+    return total / (registry.function("cast")(count, total.dtype))
+
+
+def _count(value: Any, axis: Any) -> Any:
+    """How many elements are joined along axes."""
     axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-    sizes = registry.function("gather")(registry.function("shape")(tensor), axes)
-    count = registry.function("reduce_prod")(sizes)
-    return total / registry.function("cast")(count, total.dtype)
+    sizes = registry.function("gather")(registry.function("shape")(value), axes)
+    return registry.function("reduce_prod")(sizes)
 
 
 class CrossDeviceOps:

@@ -1,4 +1,4 @@
-"""`tf.distribute.Strategy` over one device, and the default one."""
+"""`tf.distribute.Strategy`: what the strategies have in common, and the default one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 from .. import _holdfast, nest
 from .._devices.device import device
 from .._messages.diagnostics import Mark
+from .._tensors import registry
 from .._tracing.converter import converter
 from .._tracing.recorder import recording
 from .._variables import strategies
@@ -16,8 +17,9 @@ from ..errors import fail, need_callable, unsupported, used_here
 from .contexts import ReplicaContext, default_strategy, need_arguments, set_default
 from .extended import StrategyExtended
 from .inputs import InputContext, InputOptions, distributed
-from .reductions import along, as_reduce_op, as_tensor, need_axis
-from .values import DistributedValues, PerReplica, local
+from .ownership import watch_variables
+from .reductions import ReduceOp, along, as_reduce_op, as_tensor, joined, need_axis
+from .values import DistributedValues, PerReplica, local, regrouped
 
 __all__ = ["RunOptions", "Strategy", "TensorsStrategy", "ValueContext"]
 
@@ -99,11 +101,12 @@ class _NoScope:
 
 
 class Strategy:
-    """How a computation is shared among devices: here there is one, and one replica."""
+    """How a computation is shared among devices, with a replica on each."""
 
     _keeps_copies = True  # and so refuses variables that are not to be kept equal
+    _has_variables = True  # those that are made in its scope
     _mirrors = False  # copies are made equal when they are written
-    _device: tuple[str, int] | None = None  # None: where each op would run anyway
+    _devices: tuple[tuple[str, int], ...] = ()  # of the replicas; (): wherever an op runs
 
     def __init__(self, extended: Any = None) -> None:
         if type(self) is Strategy:
@@ -118,20 +121,26 @@ class Strategy:
                 "what a strategy does with its devices is not for programs to replace",
                 fix="subclass `tf.distribute.MirroredStrategy` or `OneDeviceStrategy`",
             )
-        self._replica = ReplicaContext(self)
+        if self._has_variables:
+            watch_variables()
+        self._set_devices(())
         self._extended = StrategyExtended(self)
 
     def _described(self) -> str:
         """The strategy in the words of messages."""
-        return f"{type(self).__name__} on {self._device_name()}"
+        return f"{type(self).__name__} on {' and '.join(self._device_names())}"
 
-    def _device_name(self) -> str:
-        kind, index = self._device or ("CPU", 0)
-        return f"{kind}:{index}"
+    def _set_devices(self, devices: tuple[tuple[str, int], ...]) -> None:
+        """Says on which devices the replicas run: at least one of them, somewhere."""
+        self._devices = devices
+        self._replicas = tuple(ReplicaContext(self, i) for i in range(max(len(devices), 1)))
 
-    def _place(self) -> AbstractContextManager[Any] | None:
-        """A context in which ops run on the strategy's device."""
-        return None if self._device is None else device(f"/{self._device_name()}")
+    def _device_names(self) -> list[str]:
+        return [f"{kind}:{index}" for kind, index in self._devices or (("CPU", 0),)]
+
+    def _place(self, replica: int = 0) -> AbstractContextManager[Any] | None:
+        """A context in which ops run on the device of a replica; the first one has variables."""
+        return device(f"/{self._device_names()[replica]}") if self._devices else None
 
     def __getattr__(self, name: str) -> Any:
         if name in _MISSING:
@@ -167,10 +176,19 @@ class Strategy:
                 labels=[*used_here("called here"), *_entered_at(now.at, self)],
             )
 
+    def _need_one_replica(self, of: str) -> None:
+        """Refuses what is not shared out among several replicas."""
+        if self.num_replicas_in_sync > 1:
+            unsupported(
+                f"{of} is not supported with {self.num_replicas_in_sync} replicas",
+                f"under {self._described()} data is not shared out, nor are gradients exchanged",
+                fix=f'make the strategy over one device: `{type(self).__name__}(["/CPU:0"])`',
+            )
+
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas share each step: one."""
-        return 1
+        """How many replicas share each step: one for each device."""
+        return len(self._replicas)
 
     @property
     def extended(self) -> StrategyExtended:
@@ -193,27 +211,35 @@ class Strategy:
         kwargs: dict[str, Any] | None = None,
         options: RunOptions | None = None,
     ) -> Any:
-        """What `fn` gives for the one replica."""
+        """What `fn` gives for each replica, one after the other."""
         need_callable(fn, f"{type(self).__name__}.run")
         if options is not None and not isinstance(options, RunOptions):
             given = type(options).__name__
             fail("E1104", f"`run`: `options` is {given}, expected tf.distribute.RunOptions")
-        positional, named = need_arguments(args, kwargs, "run")
+        each = [need_arguments(args, kwargs, "run", i) for i in range(self.num_replicas_in_sync)]
         self._need_free("run")
         called = converter().convert(fn) if recording() is not None else fn
-        with self._speaking():
-            return called(*positional, **named)
+        given = []
+        for replica, (positional, named) in enumerate(each):
+            with self._speaking(replica):
+                given.append(called(*positional, **named))
+        return regrouped(given)
 
     @contextmanager
-    def _speaking(self) -> Iterator[None]:
-        """A context in which the one replica is speaking, on its device."""
-        with strategies.entered(self, self._replica, _is_traced()), self._place() or nullcontext():
+    def _speaking(self, replica: int = 0) -> Iterator[None]:
+        """A context in which a replica is speaking, on its device."""
+        place = self._place(replica) or nullcontext()
+        with strategies.entered(self, self._replicas[replica], _is_traced()), place:
             yield
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """The sum or mean over the replicas, and with an `axis` over that axis of their values."""
         how = as_reduce_op(reduce_op, "reduce")
         self._need_free("reduce")
+        if self.num_replicas_in_sync > 1:
+            if axis is not None:
+                need_axis(axis, "reduce")
+            return nest.map_structure(lambda leaf: self._joined(how, leaf, axis), value)
         found = local(value)
         if axis is None:
             return nest.map_structure(self._reduced, found)
@@ -225,14 +251,36 @@ class Strategy:
     def _reduced(self, value: Any) -> Any:
         return value
 
+    def _joined(self, how: ReduceOp, value: Any, axis: Any) -> Any:
+        """The sum or mean of the values of several replicas, on the first one's device."""
+        with self._place() or nullcontext():
+            return joined(how, self._each(value), axis, isinstance(value, DistributedValues))
+
+    def _each(self, value: Any) -> list[Any]:
+        """The values of several replicas, copied to the device in force."""
+        values = value.values if isinstance(value, DistributedValues) else [value]
+        return [registry.function("identity")(as_tensor(v)) for v in values] * (
+            self.num_replicas_in_sync // len(values)
+        )
+
     def gather(self, value: Any, axis: int) -> Any:
-        """The replicas' values one after the other along an axis: the one replica's value."""
+        """The replicas' values one after the other along an axis."""
         need_axis(axis, "gather")
         self._need_free("gather")
+        if self.num_replicas_in_sync > 1:
+            return nest.map_structure(lambda leaf: self._gathered(leaf, axis), value)
         return local(value)
+
+    def _gathered(self, value: Any, axis: int) -> Any:
+        if not isinstance(value, DistributedValues):
+            return as_tensor(value)
+        with self._place() or nullcontext():
+            return registry.function("concat")(self._each(value), axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The values of the replicas of this process, in a tuple."""
+        if self.num_replicas_in_sync > 1:
+            return tuple(local(value, i) for i in range(self.num_replicas_in_sync))
         return value.values if isinstance(value, DistributedValues) else (value,)
 
     def experimental_distribute_values_from_function(
@@ -240,13 +288,15 @@ class Strategy:
     ) -> Any:
         """What `value_fn` gives for each replica."""
         need_callable(value_fn, "experimental_distribute_values_from_function")
-        given = value_fn(ValueContext(0, self.num_replicas_in_sync))
-        return nest.map_structure(PerReplica, given) if self._mirrors else given
+        count = self.num_replicas_in_sync
+        given = [value_fn(ValueContext(i, count)) for i in range(count)]
+        return nest.map_structure(PerReplica, *given) if self._mirrors else given[0]
 
     def experimental_distribute_dataset(
         self, dataset: Any, options: InputOptions | None = None
     ) -> Any:
         """A dataset whose elements are the replicas' batches: its own, for one replica."""
+        self._need_one_replica("`experimental_distribute_dataset`")
         return distributed(dataset, options, "experimental_distribute_dataset")
 
     def distribute_datasets_from_function(
@@ -255,6 +305,7 @@ class Strategy:
         """The dataset that `dataset_fn` makes for the one worker, given an `InputContext`."""
         of = "distribute_datasets_from_function"
         need_callable(dataset_fn, of)
+        self._need_one_replica(f"`{of}`")
         made = dataset_fn(InputContext(1, 0, self.num_replicas_in_sync))
         return distributed(made, options, of)
 
@@ -264,7 +315,7 @@ class Strategy:
 class _DefaultStrategy(Strategy):
     """What there is where a program puts no strategy in force."""
 
-    _keeps_copies = False
+    _keeps_copies = _has_variables = False
 
     def _described(self) -> str:
         return "the default strategy"

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import nest
 
-__all__ = ["DistributedValues", "PerReplica", "local"]
+__all__ = ["DistributedValues", "PerReplica", "local", "regrouped"]
 
 
 class DistributedValues:
@@ -19,27 +19,39 @@ class DistributedValues:
 
 
 class PerReplica(DistributedValues):
-    """The values of the replicas, of which there is one."""
+    """The values of the replicas, in their order."""
 
-    def __init__(self, value: Any) -> None:
-        self._values = (value,)
+    def __init__(self, *values: Any) -> None:
+        self._values = values
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The value of the one replica, in a tuple."""
+        """The values, one for each replica."""
         return self._values
 
     def __repr__(self) -> str:
-        return f"PerReplica:{{\n  0: {self._values[0]!r}\n}}"
+        each = ",\n".join(f"  {i}: {value!r}" for i, value in enumerate(self._values))
+        return f"PerReplica:{{\n{each}\n}}"
 
 
-def local(structure: Any) -> Any:
-    """What the one replica sees of a structure."""
+def local(structure: Any, replica: int = 0) -> Any:
+    """What a replica sees of a structure."""
     if isinstance(structure, DistributedValues):
-        return structure.values[0]
+        return structure.values[replica]
     if not _holds_any(structure):
         return structure
-    return nest.map_structure(local, structure)
+    return nest.map_structure(lambda part: local(part, replica), structure)
+
+
+def regrouped(results: list[Any]) -> Any:
+    """What the replicas gave, as one structure: what differs between them is `PerReplica`."""
+    return results[0] if len(results) == 1 else nest.map_structure(_together, *results)
+
+
+def _together(*values: Any) -> Any:
+    first = values[0]
+    plain = isinstance(first, (bool, int, float, str, bytes)) and all(v == first for v in values)
+    return first if plain or all(v is first for v in values) else PerReplica(*values)
 
 
 def _holds_any(structure: Any) -> bool:

@@ -126,7 +126,13 @@ class Trainer:
 
     def _in_scope(self) -> AbstractContextManager[Any]:
         strategy = self.__dict__.get("_strategy")
-        return nullcontext() if strategy is None else strategy.scope()
+        if strategy is None:
+            return nullcontext()
+        strategy._need_one_replica(
+            f"training, evaluation or prediction of a `{type(self).__name__}`"
+        )
+        scope: AbstractContextManager[Any] = strategy.scope()
+        return scope
 
     @property
     def distribute_strategy(self) -> Any:

@@ -1,4 +1,4 @@
-"""The strategies over devices of this machine, of which each takes one."""
+"""The strategies over devices of this machine."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _placed(name: Any, of: str) -> tuple[str, int]:
     return kind, index
 
 
-def chosen_device(devices: Any, of: str) -> tuple[str, int]:
-    """The one device of a list; of no list, the first GPU, or else the CPU."""
+def chosen_devices(devices: Any, of: str) -> tuple[tuple[str, int], ...]:
+    """The devices of a list; of no list, the first GPU, or else the CPU."""
     if isinstance(devices, str):
         fail(
             "E1104",
@@ -49,20 +49,37 @@ def chosen_device(devices: Any, of: str) -> tuple[str, int]:
                 _WORKS,
                 fix=f'name one of them: `{of}(["/GPU:0"])`',
             )
-    if len(names) > 1:
-        shown = ", ".join(str(getattr(name, "name", name)) for name in names)
+    words = [str(getattr(name, "name", name)) for name in names]
+    ends = [word.lower().rpartition("/")[2].removeprefix("device:") for word in words]
+    if len(set(ends)) < len(ends):
+        twice = next(word for word, end in zip(words, ends, strict=True) if ends.count(end) > 1)
+        fail(
+            "E1104",
+            f"`{of}`: `devices` names {twice} twice",
+            "each replica has a device of its own",
+            fix="name each device once",
+        )
+    return tuple(_placed(name, of) for name in names)
+
+
+def chosen_device(devices: Any, of: str) -> tuple[str, int]:
+    """The one device of a list; of no list, the first GPU, or else the CPU."""
+    found = chosen_devices(devices, of)
+    if len(found) > 1:
+        shown = " and ".join(str(getattr(name, "name", name)) for name in devices)
         unsupported(
-            f"`{of}` over {len(names)} devices is not supported: {shown}",
+            f"`{of}` over {len(found)} devices is not supported: {shown}",
             _WORKS,
             fix=f'name one of them, or none for the first GPU or the CPU: `{of}(["/CPU:0"])`',
         )
-    return _placed(names[0], of)
+    return found[0]
 
 
 class MirroredStrategy(TensorsStrategy):
     """Replicas on the devices of one machine that keep equal copies of all variables.
 
-    Here it takes one device: the one that `devices` names, else the first GPU, else the CPU.
+    It takes the devices that `devices` names, else the first GPU, else the CPU. Over several, what
+    `run` runs may not change the variables of the strategy, and models can't be trained.
     """
 
     _mirrors = True
@@ -76,7 +93,7 @@ class MirroredStrategy(TensorsStrategy):
                 f"`cross_device_ops` is {given}, expected a tf.distribute.CrossDeviceOps",
                 fix="give an object such as `tf.distribute.ReductionToOneDevice()`, or nothing",
             )
-        self._device = chosen_device(devices, "MirroredStrategy")
+        self._set_devices(chosen_devices(devices, "MirroredStrategy"))
 
 
 class OneDeviceStrategy(Strategy):
@@ -86,4 +103,4 @@ class OneDeviceStrategy(Strategy):
 
     def __init__(self, device: Any) -> None:
         super().__init__()
-        self._device = _placed(device, "OneDeviceStrategy")
+        self._set_devices((_placed(device, "OneDeviceStrategy"),))

@@ -1,0 +1,74 @@
+"""Variables belong to the strategy in whose scope they are made, and change only under it."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from .. import _holdfast
+from .._messages.diagnostics import born_loc
+from .._messages.visible import visible_name
+from .._variables import strategies
+from ..errors import fail, used_here
+from .contexts import default_strategy, entry_in_force, refuse_together
+
+__all__ = ["watch_variables"]
+
+_watching = False
+
+
+def watch_variables() -> None:
+    """From the first strategy on, whoever makes or changes a variable is asked for its strategy."""
+    global _watching
+    if not _watching:
+        _watching = True
+        _holdfast.watch_variables(strategies.note_owner, _check_owner)
+
+
+def _check_owner(variable: Any) -> None:
+    owner = strategies.owner_of(variable)
+    if owner is None or not owner.strategy._keeps_copies:
+        return
+    now = entry_in_force()  # a trace that changes it serves under this strategy alone
+    if now is None or now.strategy is default_strategy():
+        return
+    if now.strategy is not owner.strategy:
+        _refuse(variable, owner, now)
+    if now.replica is not None and now.strategy.num_replicas_in_sync > 1:
+        refuse_together(f"a change of `{_name(variable)}` by each replica", now.strategy)
+
+
+def _refuse(variable: Any, owner: strategies.Entry, now: strategies.Entry) -> NoReturn:
+    name = _name(variable)
+    mine, other = _words(owner.strategy), _words(now.strategy)
+    labels = used_here(f"changed here, under {other}")
+    born = born_loc(variable)
+    if born is not None:
+        text = f"`{name}` born here, a Variable of {mine}"
+        labels.append({"role": "born", "loc": born, "text": text, "primary": False})
+    texts = f"variables that are made in here belong to {mine}", f"{other} is in force from here"
+    for entry, text in zip((owner, now), texts, strict=True):
+        if entry.at is not None:
+            loc = entry.at.loc()
+            labels.append({"role": "placed", "loc": loc, "text": text, "primary": False})
+    scopes = [_scope(owner.strategy, "its own strategy's"), _scope(now.strategy, "the other's")]
+    fail(
+        "E0704",
+        f"`{name}` belongs to {mine}, and is changed under {other}",
+        "a strategy keeps the copies of its own variables equal, and knows nothing of another's",
+        fix=f"change `{name}` under {scopes[0]}, or make it under {scopes[1]}",
+        labels=labels,
+    )
+
+
+def _name(variable: Any) -> str:
+    return visible_name(lambda value: value is variable) or str(variable._full_name)
+
+
+def _words(strategy: Any) -> str:
+    name = visible_name(lambda value: value is strategy)
+    return f"`{name}`" if name else str(strategy._described())
+
+
+def _scope(strategy: Any, otherwise: str) -> str:
+    name = visible_name(lambda value: value is strategy)
+    return f"`{name}.scope()`" if name else f"{otherwise} `scope()`"
