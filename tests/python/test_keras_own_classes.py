@@ -243,3 +243,24 @@ def test_a_state_tree_of_plain_numbers():
     )
     assert int(model.optimizer.iterations) == 7
     assert model.layers[1].bias.numpy().tolist() == [0.5]
+
+
+class Doubled(keras.layers.Layer):
+    def call(self, x):
+        rows = []
+        for i in tf.range(tf.shape(x)[0]):
+            rows.append(x[i] * 2.0)
+        return tf.stack(rows)
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_a_list_that_grows_in_call_is_stacked(eagerly):
+    tf.config.run_functions_eagerly(eagerly)
+    try:
+        inputs = keras.Input((2,))
+        model = keras.Model(inputs, Doubled()(inputs))
+        x = np.arange(6, dtype="float32").reshape(3, 2)
+        assert model(x).numpy().tolist() == (2 * x).tolist()
+        assert model.predict(x, verbose=0).tolist() == (2 * x).tolist()
+    finally:
+        tf.config.run_functions_eagerly(False)

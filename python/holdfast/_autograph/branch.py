@@ -143,10 +143,10 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
         journal = Journal()
         try:
             with journal:
-                value = expression()
+                names = {label: expression()}
         finally:
             journal.undo_outside()
-        return Outcome({label: value}, journal)
+        return Outcome(names, journal)
 
     site = _expression_site()
     return merge(as_bool(predicate), lambda: side(first), lambda: side(second), site)[label]

@@ -23,7 +23,7 @@ from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation
 from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.recorder import recording
-from . import iterables
+from . import frames, iterables
 from .branch import decided, not_
 from .conversion import converted_callee
 from .lists import StagedList, joined
@@ -48,6 +48,8 @@ def call(function: Any) -> Any:
         return converted
     recorder = recording()
     if recorder is None:  # in a graph by hand, which nobody could begin anew
+        if id(function) in _joins():
+            return functools.partial(_join, function)
         calls_back = getattr(function, "__module__", None) in _CALL_BACK or _takes_blocks(function)
         return functools.partial(_with_blocks, function) if calls_back else function
     if any(function is each for each in _FRAME):
@@ -124,16 +126,19 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
         if getattr(function, "__module__", None) in _CALL_BACK:
             args = tuple(map(_called_back, args))
             kwargs = {name: _called_back(value) for name, value in kwargs.items()}
-    if args and isinstance(args[0], StagedList):
-        name = _joins().get(id(function))
-        if name is not None:
-            axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
-            return joined(name, args[0], axis)
-    given = function(*args, **kwargs)
+    given = _join(function, *args, **kwargs)
     now = journal()
     if now is not None and sys.getrefcount(given) == 2:  # nobody else knows it: it is new
         now.note_made(given)
     return given
+
+
+def _join(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function that may join the tensors of a list of the graph."""
+    name = _joins().get(id(function)) if args and isinstance(args[0], StagedList) else None
+    if name is None:
+        return function(*args, **kwargs)
+    return joined(name, args[0], kwargs.get("axis", args[1] if len(args) > 1 else 0))
 
 
 def _construct(kind: Any, *args: Any, **kwargs: Any) -> Any:
@@ -295,6 +300,7 @@ _builtins: dict[int, Any] = {
     id(any): _quantified(any, "logical_or"),
     id(max): _extreme(max, "maximum"),
     id(min): _extreme(min, "minimum"),
+    **frames.BUILTINS,
 }
 
 

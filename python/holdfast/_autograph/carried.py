@@ -7,7 +7,6 @@ body has been written down: where they matter, it is written down again.
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +30,8 @@ from . import messages
 from .entries import Entry, from_sample, sample
 from .growing import Growing
 from .lists import StagedList
-from .records import inside_records, note_one_of_several, records_in
+from .records import inside_records, is_plain, note_one_of_several, records_in
+from .replaced import Replaced
 from .sites import Site
 from .state import (
     UNSET,
@@ -47,7 +47,6 @@ from .state import (
     packed,
     same_object,
     same_structure,
-    spec_of,
     zeros,
 )
 from .unset import settled
@@ -96,7 +95,7 @@ class Carried:
         self.wanted: dict[str, Any] = {}  # options that the body asks for
         self.effects: list[Change] = []
         self.ran = False  # whether it has to be known if the body ran at all
-        self.growing = Growing(cells)
+        self.growing, self.replaced = Growing(cells), Replaced()
         self.entries: list[Entry] = []
         self.before: dict[str, Any] = {}
         self.reads: set[Any] = set()  # places that the body reads before it sets them
@@ -197,6 +196,7 @@ class Carried:
         self.options |= found.get("options", {})
         self.varying |= found.get("varying", set())
         self.ran = self.ran or bool(found.get("ran"))
+        self.replaced.learn(found)
         for location in found.get("locations", ()):
             self.locations[location.key] = location
         for container, element in found.get("lists", ()):
@@ -230,20 +230,24 @@ class Carried:
         return variables
 
     def _asks_ran(self) -> bool:
-        return self.ran or any(not entry.was_set for entry in self.entries)
+        return self.ran or any(self._stores_if_ran(entry) for entry in self.entries)
+
+    def _stores_if_ran(self, entry: Entry) -> bool:
+        """Whether what it leaves is there only if an iteration ran."""
+        return not entry.was_set or entry.key in self.replaced.objects
 
     def _enter_entry(
-        self, name: str, location: Location | None, before: Any, variables: list[Any]
+        self, name: str, location: Location | None, was: Any, variables: list[Any]
     ) -> None:
         key = location.key if location is not None else name
-        start = before
+        start = before = self.replaced.begins(key, was)
         if isinstance(before, Maybe) and before.kind == "loop":
             start = before.value
         if key in self.samples:
             start = from_sample(self.samples[key])
         if start is UNSET or isinstance(start, Maybe):
             return
-        entry = Entry(name, location, before, start)
+        entry = Entry(name, location, was, before, start)
         fixed = [
             within and is_number(leaf) and (key, i) not in self.varying
             for i, (leaf, within) in enumerate(
@@ -292,7 +296,7 @@ class Carried:
         self.cells.write_all(self.before)
         for entry in self.entries:
             if entry.location is not None and entry.was_set:
-                raw_write(entry.location, entry.before)
+                raw_write(entry.location, entry.was)
 
     def _ask(self, test: Callable[[], Any], variables: Any) -> Any:
         asked = Journal()
@@ -323,6 +327,20 @@ class Carried:
     def _collect(self, written: Journal, variables: Any) -> list[Any]:
         """The variables of the next iteration."""
         self._look_at_changes(written)
+        self._look_at_first_set()
+        if self.wanted != self.options:
+            raise Again(options=self.wanted)
+        out = list(variables)
+        if self.counted:
+            out[0] = self.counter + 1
+        for entry in self.entries:
+            self._collect_entry(entry, out)
+        if self._asks_ran():
+            out[-1] = as_tensor(True)
+        return out
+
+    def _look_at_first_set(self) -> None:
+        """Names and places that had no value before: what they are given tells what they hold."""
         samples: dict[Any, Any] = {}
         sometimes: set[str] = set()
         known = {entry.key for entry in self.entries}
@@ -341,16 +359,6 @@ class Carried:
                 samples[key] = sample(location.read())
         if samples or sometimes:
             raise Again(samples=samples, sometimes=sometimes)
-        if self.wanted != self.options:
-            raise Again(options=self.wanted)
-        out = list(variables)
-        if self.counted:
-            out[0] = self.counter + 1
-        for entry in self.entries:
-            self._collect_entry(entry, out)
-        if self._asks_ran():
-            out[-1] = as_tensor(True)
-        return out
 
     def _collect_entry(self, entry: Entry, out: list[Any]) -> None:
         value = self.cells.read(entry.name) if entry.location is None else entry.location.read()
@@ -364,9 +372,10 @@ class Carried:
             out[flag] = as_tensor(True)
         if value is UNSET or value is MISSING or isinstance(value, Maybe):
             return  # some path leaves it unset: the variable stays what it was
-        if not same_structure(entry.start, value):
-            self._look_at_longer(entry, value, out)
-            self._refuse(entry, entry.start, value)
+        if is_plain(value) or not same_structure(entry.start, value):
+            self.replaced.look(entry, value, out, self)
+            if not same_structure(entry.start, value):
+                self._refuse(entry, entry.start, value)
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
             if slot is None:
@@ -386,17 +395,6 @@ class Carried:
                     raise Again(dtypes={(entry.key, i): tensor.dtype})
                 messages.refuse_iterations(self.site, entry.name, old, new)
             out[slot] = tensor
-
-    def _look_at_longer(self, entry: Entry, value: Any, entered: list[Any]) -> None:
-        """`values = values + [x]` and `values += [x]` let a list grow."""
-        start, before = entry.start, entry.before
-        if type(value) is not list or type(start) is not list or type(before) is not list:
-            return
-        kept = [leaf if slot is None else entered[slot] for leaf, slot in zip(start, entry.slots)]
-        new = value[len(kept) :]
-        same = len(value) > len(kept) and all(map(operator.is_, kept, value))
-        if same and all(map(is_tensorish, value)):
-            raise Again(lists=[(before, spec_of(as_tensor(new[0])))], loop=self)
 
     def _refuse(self, entry: Entry, old: Any, new: Any) -> None:
         """A value that is no tensor becomes one: it may if no iteration looks at the old one."""
@@ -480,7 +478,8 @@ class Carried:
             value = entry.filled(like, outputs)
             self._note_one_of_several(entry, value)
             if entry.location is not None:
-                self._store(entry.location, value, None if entry.was_set else outputs[-1])
+                ran = outputs[-1] if self._stores_if_ran(entry) else None
+                self._store(entry.location, value, ran, entry.was_set)
             elif entry.was_set or entry.name.startswith("hf__"):
                 self.cells.write(entry.name, value)
             elif isinstance(entry.after, Maybe) and entry.after.kind != "loop":
@@ -521,7 +520,7 @@ class Carried:
             ran = registry.function("logical_or")(entry.before.ran, ran)
         return Maybe(entry.name, self.site, 0, "loop", value, ran)
 
-    def _store(self, location: Location, value: Any, condition: Any) -> None:
+    def _store(self, location: Location, value: Any, condition: Any, was_set: bool = False) -> None:
         if condition is None:
             put(location, value)
             return
@@ -532,7 +531,10 @@ class Carried:
         made.condition, made.site = condition, self.site
         if isinstance(location, ItemLocation):
             now.keep(location.holder())
-        made.inside, made.checked = self._checked(location, value, condition)
+        # Where there was a value before, what the loop gives is right whether it ran or not.
+        made.inside, made.checked = (
+            (value, True) if was_set else self._checked(location, value, condition)
+        )
         raw_write(location, made.inside)
         now.add(made)
 

@@ -20,7 +20,7 @@ from .identity import ByIdentity
 from .sites import Site
 from .statements import rewrite
 
-__all__ = ["Converted", "compile_converted", "is_converted"]
+__all__ = ["Converted", "compile_converted", "is_block", "is_converted"]
 
 _FUTURES = 0x1000000 | 0x0800000 | 0x0400000 | 0x0200000 | 0x0100000 | 0x0080000
 _MARK = "\0holdfast "
@@ -68,11 +68,17 @@ class _Private(ast.NodeTransformer):
 
 
 _ours: ByIdentity[bool] = ByIdentity()  # the code objects made here
+_blocks: ByIdentity[bool] = ByIdentity()  # those of them that are pieces of a function
 
 
 def is_converted(code: types.CodeType) -> bool:
     """Whether `code` is ours."""
     return code in _ours
+
+
+def is_block(code: types.CodeType) -> bool:
+    """Whether `code` is a piece of a converted function, which runs as a function of its own."""
+    return code in _blocks
 
 
 def compile_converted(code: types.CodeType, space: dict[str, Any], hooks: Any) -> Converted | None:
@@ -147,6 +153,7 @@ def _finish(
         if isinstance(part, types.CodeType):
             if _is_block(part):
                 part = _finish(part, qualname, name, objects, ours)
+                _blocks[part] = True
             else:
                 inner = qualname + part.co_qualname[len(code.co_qualname) :]
                 part = _finish(part, inner, part.co_name, objects, ours)

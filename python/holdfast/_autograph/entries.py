@@ -25,8 +25,11 @@ __all__ = ["Entry", "from_sample", "sample"]
 class Entry:
     """One name or place that travels through the loop."""
 
-    def __init__(self, name: str, location: Location | None, before: Any, start: Any) -> None:
+    def __init__(
+        self, name: str, location: Location | None, was: Any, before: Any, start: Any
+    ) -> None:
         self.name, self.location, self.before = name, location, before
+        self.was = was  # what the place holds around the loop; `before` may stand for it
         self.start = start  # the value of the first iteration, nested, tensors and others
         self.after: Any = UNSET  # how the last iteration leaves it, for the structure
         self.slots: list[int | None] = []

@@ -186,7 +186,23 @@ class Expressions(ast.NodeTransformer):
         node.keys = [key and self.visit(key) for key in node.keys]
         return nodes.call("fresh", [node], node)
 
+    def display(self, node: ast.List | ast.Tuple) -> ast.expr:
+        """`[*values, x]`: what is taken apart may be a list of the graph."""
+        parts = [each.value if isinstance(each, ast.Starred) else each for each in node.elts]
+        stars = "".join("*" if isinstance(each, ast.Starred) else "." for each in node.elts)
+        kind = nodes.text("list" if isinstance(node, ast.List) else "tuple")
+        arguments = [kind, nodes.text(stars), *self.all(parts)]
+        return nodes.call("display", arguments, node)
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):
+            return self.display(node)
+        node.elts = self.all(node.elts)
+        return node
+
     def visit_List(self, node: ast.List) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):
+            return self.display(node)
         node.elts = self.all(node.elts)
         return nodes.call("fresh", [node], node) if isinstance(node.ctx, ast.Load) else node
 

@@ -13,7 +13,7 @@ from .lists import Rows, StagedList
 from .records import is_made
 from .state import Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
 
-__all__ = ["Growing"]
+__all__ = ["Growing", "leave_rows"]
 
 _DEEP = 4  # how far lists are looked for in lists, dicts and objects
 
@@ -106,7 +106,7 @@ def leave_rows(journal: Journal) -> None:
         if isinstance(value, StagedList) and not isinstance(location, CellLocation | None):
             made = rows.get(id(value))
             if made is None:
-                made = rows[id(value)] = Rows(value.stack())
+                made = rows[id(value)] = Rows(value.stack(), value.kind)
             change.value = change.inside = made
             if location.read() is value:
                 raw_write(location, made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
 from .calls import assert_, call, contains, lacks, managed, method
+from .lists import display
 from .loop import for_, while_
 from .reads import (
     add_in_place,
@@ -37,6 +38,7 @@ __all__ = [
     "cell_place",
     "chain",
     "contains",
+    "display",
     "for_",
     "free",
     "fresh",

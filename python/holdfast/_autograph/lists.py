@@ -17,9 +17,10 @@ from .._tracing.recorder import recording
 from ..errors import fail, unsupported
 from .iterables import Staged
 from .messages import fits
-from .state import as_tensor, is_number
+from .reads import fresh, iterated
+from .state import Spec, as_tensor, is_number
 
-__all__ = ["Rows", "StagedList", "joined"]
+__all__ = ["Rows", "StagedList", "display", "joined"]
 
 
 class _Element:
@@ -36,11 +37,13 @@ class StagedList(Staged):
 
     __carries__ = ("_list",)  # what staged code hands on of it
 
-    def __init__(self, values: list[Any], first: Any, outside: bool = False) -> None:
+    def __init__(self, values: Any, first: Any, outside: bool = False) -> None:
         """`first` is a tensor like those that will be appended; numbers among `values` follow it.
 
         A list from outside the trace is not looked into before somebody asks for its elements.
+        `values` may be a tuple: then it stands for one, which grows by being made anew.
         """
+        self._kind = type(values)
         self._like = _Element(first)
         self._list = _holdfast.list_reserve(self._like.dtype, None, _holdfast.convert(0, int32))
         self._before = values if outside else []
@@ -77,16 +80,49 @@ class StagedList(Staged):
         return self
 
     def __add__(self, values: Any) -> StagedList:
-        if not isinstance(values, list):
-            return NotImplemented
+        if isinstance(values, StagedList):
+            return self.beside(values, self) if values._kind is self._kind else NotImplemented
+        return self.longer(values) if isinstance(values, self._kind) else NotImplemented
+
+    def __radd__(self, values: Any) -> StagedList:
+        return self.beside(self, values) if isinstance(values, self._kind) else NotImplemented
+
+    def _another(self) -> StagedList:
         both = copy.copy(self)
         now = journal()
         if now is not None:
             now.note_made(both)
+        return both
+
+    def longer(self, values: Any) -> StagedList:
+        """Another one, with more elements at the end."""
+        both = self._another()
         for value in values:
             tensor = both._element(value)
             self._like.shape = _wider(self._like.shape, tensor.shape)
             both._list = _holdfast.list_push(both._list, tensor)
+        return both
+
+    def beside(self, last: Any, first: Any) -> StagedList:
+        """Another one, of the elements of two; either may be a plain list."""
+        both = self._another()
+        parts = [self._rows(part) for part in (first, last)]
+        rows = registry.function("concat")([part for part in parts if part is not None], 0)
+        both._before, both._list = [], _holdfast.list_unstack(rows)
+        return both
+
+    def _rows(self, part: Any) -> Any:
+        if isinstance(part, StagedList):
+            return part.stack()
+        elements = [self._element(value) for value in part]
+        for tensor in elements:
+            self._like.shape = _wider(self._like.shape, tensor.shape)
+        return registry.function("stack")(elements) if elements else None
+
+    def of_kind(self, kind: type[Any]) -> StagedList:
+        """Another one with the same elements, which stands for a list or for a tuple."""
+        both = self._another()
+        both._kind = kind
         return both
 
     def _dims(self) -> list[int | None] | None:
@@ -117,6 +153,19 @@ class StagedList(Staged):
         return registry.function("concat")([*earlier, joined], 0) if earlier else joined
 
     __holdfast_stack__ = stack
+
+    def __leaves_trace__(self) -> Rows:
+        return Rows(self.stack(), self._kind)
+
+    @property
+    def kind(self) -> type[Any]:
+        """What it stands for: a list, or a tuple."""
+        return self._kind
+
+    def spec(self) -> Spec:
+        """What its elements are like."""
+        shape = self._like.shape
+        return Spec(self._like.dtype, None if shape.rank is None else tuple(shape.as_list()))
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         stacked = self.stack()
@@ -153,9 +202,10 @@ class StagedList(Staged):
         return self.element(_holdfast.convert(index, int32) if isinstance(index, int) else index)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(list, name):
+        kind = self.__dict__.get("_kind", list)
+        if not name.startswith("_") and hasattr(kind, name):
             unsupported(
-                f"`list.{name}` of a list that grows in a staged loop",
+                f"`{kind.__name__}.{name}` of a {kind.__name__} that grows in a staged loop",
                 "in the graph it is a list of tensors: it can be appended to, indexed, walked "
                 "through and stacked.",
                 fix="append only, and work on the result of `tf.stack`",
@@ -163,23 +213,49 @@ class StagedList(Staged):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        return f"<list of {self._like.dtype.name} tensors that grew in a staged loop>"
+        kind = self._kind.__name__
+        return f"<{kind} of {self._like.dtype.name} tensors that grew in a staged loop>"
 
 
 class Rows:
-    """Stands in a store for a list: each call makes one of the rows of its tensor."""
+    """Stands in a store or a result for a list: each call makes one of the rows of its tensor."""
 
-    def __init__(self, stacked: Any) -> None:
-        self.stacked = stacked
+    def __init__(self, stacked: Any, kind: type[Any] = list) -> None:
+        self.stacked, self.kind = stacked, kind
 
-    def __tf_flatten__(self) -> tuple[tuple[()], tuple[Any]]:
-        return (), (self.stacked,)
+    def __tf_flatten__(self) -> tuple[tuple[Any], tuple[Any]]:
+        return (self.kind,), (self.stacked,)
 
     @classmethod
-    def __tf_unflatten__(cls, metadata: tuple[()], components: tuple[Any]) -> Any:
-        (stacked,) = components
+    def __tf_unflatten__(cls, metadata: tuple[Any], components: tuple[Any]) -> Any:
+        (kind,), (stacked,) = metadata, components
         computed = isinstance(stacked, _holdfast.Tensor) and not is_symbol(stacked)
-        return list(stacked) if computed else cls(stacked)
+        return kind(stacked) if computed else cls(stacked, kind)
+
+
+def display(name: str, stars: str, *values: Any) -> Any:
+    """`[*values, x]` or `(*values, x)`; `stars` has a star for each that is taken apart."""
+    kind: type[Any] = list if name == "list" else tuple
+    parts = list(zip(stars, values, strict=True))
+    if not any(star == "*" and isinstance(value, StagedList) for star, value in parts):
+        out: list[Any] = []
+        for star, value in parts:
+            if star == "*":
+                out.extend(iterated(value))
+            else:
+                out.append(value)
+        return fresh(out) if kind is list else kind(out)
+    total: Any = []
+    for star, value in parts:
+        part = value if star == "*" and isinstance(value, StagedList) else None
+        more = list(iterated(value)) if star == "*" and part is None else [value]
+        if isinstance(total, StagedList):
+            total = total.longer(more) if part is None else total.beside(part, total)
+        elif part is None:
+            total += more
+        else:
+            total = part.beside(part, total) if total else part
+    return total.of_kind(kind)
 
 
 def _wider(a: TensorShape, b: TensorShape) -> TensorShape:

@@ -17,13 +17,16 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.composite import either
-from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, write
+from .._tracing.journal import Change, Growth, Journal, Set, mutate, put, write
+from .._tracing.journal import journal as current_journal
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
 from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
+from .carried import innermost
 from .jumps import VALUE
-from .records import is_record, note_one_of_several
+from .records import is_new, is_record, note_one_of_several
+from .replaced import added
 from .sites import Site
 from .state import (
     UNSET,
@@ -49,6 +52,7 @@ Made = Callable[[list[Any]], Any]  # makes a value from the joined outputs
 
 _ABSENT: Any = object()  # the sides do not go together
 _ATTEMPTS = 8
+_HOLDERS = 2  # of a value that a side left: the names of its outcome, and who looks at it
 
 
 class Outcome:
@@ -56,6 +60,11 @@ class Outcome:
 
     def __init__(self, names: dict[str, Any], journal: Journal, raised: str = "") -> None:
         self.names, self.raised, self.journal = names, raised, journal
+        for value in names.values():
+            if is_new(value, _HOLDERS):
+                for each in (journal, current_journal()):
+                    if each is not None:
+                        each.note_made(value)
         self.changes: dict[Key, Change] = {}
         count: dict[Key, int] = {}
         for change in journal.changes:
@@ -215,6 +224,7 @@ class _Pairing:
         if known is not None:
             return known  # two names of one object stay two names of one
         if not same_structure(x, y):
+            self.look_at_longer(key, x, y)
             if strict:
                 messages.refuse_objects(self.site, label, x, y)
             return None
@@ -232,6 +242,17 @@ class _Pairing:
             return made
         self.joined[id(x), id(y)] = self.noted(label, x, y, made)
         return self.joined[id(x), id(y)]
+
+    def look_at_longer(self, key: Key | None, x: Any, y: Any) -> None:
+        """`if c: values = [*values, x]` in a loop: the loop begins anew, with a list that grows."""
+        loop = innermost()
+        if loop is None or key is None or key[0] != "name" or key[1] not in loop.site.carried:
+            return
+        if type(x) is not type(y) or type(x) not in (list, tuple):
+            return
+        new = added(x, y) if len(x) < len(y) else added(y, x)
+        if new is not None:
+            raise Again(grown={key[1]: spec_of(as_tensor(new))}, loop=loop)
 
     def noted(self, label: str, x: Any, y: Any, made: Made) -> Made:
         """The same, and that an object from before the branch may be what it gives."""
@@ -390,7 +411,7 @@ def _perform(change: Change, value: Any) -> None:
 
 def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
     """The same for a change that happens only where `condition` holds, which `site` decides."""
-    now = journal()
+    now = current_journal()
     if now is None:
         return
     # The symbol of the branch goes into its place: who reads it before the graph has run learns

@@ -404,8 +404,16 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
         fix = f"begin with a list, and let it grow by `{name}.append(...)`"
         if len(before) >= len(after):
             fix = f"let {_quoted(name)} have as many parts after an iteration as before it"
+    elif isinstance(before, dict) and isinstance(after, dict):
+        odd = ", ".join(
+            f"`{key!r}`" for key in {**before, **after} if not (key in before and key in after)
+        )
+        fix = f"give {_quoted(name)} the same keys before the loop as after an iteration: {odd}"
     elif type(before) is type(after) and is_object(after):
-        fix = _object_form(_quoted(name), before, after)
+        fix = (
+            f"assign the attributes of {_quoted(name)} that differ, and leave it the "
+            f"`{type(after).__name__}` that it is"
+        )
     fail(
         "E0902",
         f"a staged {_statement(site)} {changes}",

@@ -8,6 +8,7 @@ they stay what they are.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +23,8 @@ from .._tracing.recorder import recording
 __all__ = [
     "inside_records",
     "is_made",
+    "is_new",
+    "is_plain",
     "is_record",
     "leaves_of",
     "note_one_of_several",
@@ -48,12 +51,35 @@ def _attributes(thing: Any) -> dict[str, Any]:
 def is_made(thing: Any) -> bool:
     """Whether the trace made this object, of a class with attributes."""
     recorder = recording()
-    return recorder is not None and _is_plain(thing) and recorder.is_made(thing)
+    return recorder is not None and is_plain(thing) and recorder.is_made(thing)
 
 
-def _is_plain(thing: Any) -> bool:
+def is_plain(thing: Any) -> bool:
+    """Whether something is an object of a class with attributes, made the usual way."""
     kind: Any = type(thing)
     return kind.__new__ in PLAIN_NEW and not isinstance(thing, _OTHERS)
+
+
+def references(thing: Any) -> int:
+    """How many hold an object besides a variable of the caller."""
+    return sys.getrefcount(thing) - _OWN_REFERENCES
+
+
+def _own_references() -> int:
+    thing = object()
+    return references(thing)
+
+
+_OWN_REFERENCES = 0
+_OWN_REFERENCES = _own_references()
+
+
+def is_new(thing: Any, holders: int) -> bool:
+    """Whether code that was not converted made this object, as operators of its class do.
+
+    `holders` is how many hold it where this is asked: then nobody outside knows it.
+    """
+    return is_plain(thing) and not is_made(thing) and references(thing) <= holders
 
 
 def is_record(thing: Any) -> bool:
@@ -69,7 +95,7 @@ def _holds(thing: Any, seen: set[int]) -> bool:
         for part in _parts(value):
             if is_symbol(part) or isinstance(part, (_holdfast.Tensor, int, float, complex)):
                 return True
-            if _is_plain(part) and _holds(part, seen):
+            if is_plain(part) and _holds(part, seen):
                 return True
     return False
 

@@ -120,7 +120,8 @@ class Journal:
             key = change.location.key
             self.keys.add(key)
             self.uncertain.pop(key, None)
-            if change.condition is not None and not holds_symbol(change.inside):
+            certain = change.condition is None or change.checked or holds_symbol(change.inside)
+            if not certain:
                 self.uncertain[key] = change
             self._alive.append(change.location.holder())
 

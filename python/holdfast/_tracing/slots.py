@@ -9,7 +9,7 @@ from typing import Any
 from .._structures import nesting
 from .made_objects import ObjectTemplate, ObjectTemplates
 
-__all__ = ["Slot", "filled", "with_slots"]
+__all__ = ["Slot", "filled", "left_by", "with_slots"]
 
 # No closures that call themselves: such cycles would keep symbols until the next collection.
 
@@ -36,6 +36,19 @@ def with_slots(
     """
     take = functools.partial(_take, tensors, as_tensor, templates, {})
     return _mapped(take, structure)
+
+
+def left_by(result: Any) -> Any:
+    """What a trace gives, where its own stand-ins for containers say what each call makes."""
+    return _mapped(_left, result) if any(map(_stands_in, nesting.flatten(result))) else result
+
+
+def _left(leaf: Any) -> Any:
+    return leaf.__leaves_trace__() if _stands_in(leaf) else leaf
+
+
+def _stands_in(leaf: Any) -> bool:
+    return hasattr(type(leaf), "__leaves_trace__")
 
 
 def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:

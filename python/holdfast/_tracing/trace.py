@@ -30,7 +30,7 @@ from .random_draws import watch_random
 from .recorder import Recorder
 from .restart import Restart
 from .signature import Call, IdentityKey, is_plain, is_type
-from .slots import Slot, filled, with_slots
+from .slots import Slot, filled, left_by, with_slots
 from .stores import Store
 from .substituted_code import Substitutions
 
@@ -282,7 +282,7 @@ class _Host:
                 for value in (*bound.args, *bound.keywords.values()):
                     recorder.note_bound(value)
                 bound = bound.func
-            result = _run(self._code, self._writer, self._call, recorder)
+            result = left_by(_run(self._code, self._writer, self._call, recorder))
             recorder.check_held([result])
             # One that is made here and returned outlives the call.
             self._returned = [x for x in nesting.flatten(result) if isinstance(x, _VariableBase)]

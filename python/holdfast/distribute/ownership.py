@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any, NoReturn
 
 from .. import _holdfast
-from .._messages.diagnostics import born_loc
+from .._messages.diagnostics import Mark, born_loc
+from .._messages.source import enclosing
 from .._messages.visible import visible_name
 from .._variables import strategies
 from ..errors import fail, used_here
@@ -39,7 +41,7 @@ def _check_owner(variable: Any) -> None:
 
 def _refuse(variable: Any, owner: strategies.Entry, now: strategies.Entry) -> NoReturn:
     name = _name(variable)
-    mine, other = _words(owner.strategy), _words(now.strategy)
+    mine, other = _words(owner), _words(now)
     labels = used_here(f"changed here, under {other}")
     born = born_loc(variable)
     if born is not None:
@@ -50,7 +52,7 @@ def _refuse(variable: Any, owner: strategies.Entry, now: strategies.Entry) -> No
         if entry.at is not None:
             loc = entry.at.loc()
             labels.append({"role": "placed", "loc": loc, "text": text, "primary": False})
-    scopes = [_scope(owner.strategy, "its own strategy's"), _scope(now.strategy, "the other's")]
+    scopes = [_scope(owner, "its own strategy's"), _scope(now, "the other's")]
     fail(
         "E0704",
         f"`{name}` belongs to {mine}, and is changed under {other}",
@@ -64,11 +66,28 @@ def _name(variable: Any) -> str:
     return visible_name(lambda value: value is variable) or str(variable._full_name)
 
 
-def _words(strategy: Any) -> str:
-    name = visible_name(lambda value: value is strategy)
-    return f"`{name}`" if name else str(strategy._described())
+def _words(entry: strategies.Entry) -> str:
+    name = _strategy_name(entry)
+    return f"`{name}`" if name else str(entry.strategy._described())
 
 
-def _scope(strategy: Any, otherwise: str) -> str:
-    name = visible_name(lambda value: value is strategy)
+def _scope(entry: strategies.Entry, otherwise: str) -> str:
+    name = _strategy_name(entry)
     return f"`{name}.scope()`" if name else f"{otherwise} `scope()`"
+
+
+def _strategy_name(entry: strategies.Entry) -> str:
+    """What the line that uses a variable calls a strategy; else the one that put it in force."""
+    name = visible_name(lambda value: value is entry.strategy)
+    return name or ("" if entry.at is None else _written(entry.at))
+
+
+def _written(at: Mark) -> str:
+    """`first` of `with first.scope():` and of `first.run(...)`."""
+    for node in reversed(enclosing(at.code, at.lasti)):
+        items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
+        for call in (node, *(item.context_expr for item in items)):
+            asked = call.func if isinstance(call, ast.Call) else None
+            if isinstance(asked, ast.Attribute) and asked.attr in ("scope", "run"):
+                return ast.unparse(asked.value)
+    return ""
