@@ -115,6 +115,9 @@ class HOLDFAST_API ReduceLROnPlateauCallback : public Declares<PlateauOptions, C
   void on_train_begin(Logs&) override;
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   int64_t wait() const { return wait_; }
+  void set_wait(int64_t epochs) { wait_ = epochs; }
+  /// For how many epochs more it waits for nothing.
+  int64_t cooldown_counter() const { return cooling_; }
   const Monitor& monitor() const { return monitor_; }
   /// Goes on from a value that counts as the best yet; from none, as at the beginning.
   void set_best(std::optional<double> value);
@@ -150,6 +153,7 @@ class HOLDFAST_API EarlyStoppingCallback : public Declares<EarlyStoppingOptions,
   int64_t stopped_epoch() const { return stopped_; }
   int64_t best_epoch() const { return best_epoch_; }
   int64_t wait() const { return wait_; }
+  void set_wait(int64_t epochs) { wait_ = epochs; }
   const Monitor& monitor() const { return monitor_; }
   /// Goes on from a value that counts as the best yet; from none, as at the beginning.
   void set_best(std::optional<double> value);

@@ -3,6 +3,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/keras/known_class.h"
+#include "holdfast/keras/losses/by_shapes.h"
 #include "holdfast/keras/training.h"
 
 namespace holdfast::keras {
@@ -147,6 +148,24 @@ Config metrics_config(const Metrics& listed, const ByOutput& by_output) {
   return listed.empty() ? Config() : Config(list_config(listed));
 }
 
+// A loss by a name bears that name in what training tells: "mse" is told as `mse_loss`. The name
+// of a class means what that class calls itself.
+Choice<Loss> loss_of(const Config& given) {
+  const bool named = given.kind() == Config::Kind::kText;
+  if (named && is_crossentropy_by_shapes(given.as_text()))
+    return crossentropy_by_shapes(given.as_text());
+  Choice<Loss> out;
+  out.set(given, "`loss`");
+  if (!named || !out.function || given.as_text() == out.function->class_name()) return out;
+  ConfigDict config = out.function->get_config();
+  if (out.function->definition().find("name")) {
+    config.set("name", given);
+    out.set(ConfigObject{out.function->class_name(), config, out.function->registered_name()},
+            "`loss`");
+  }
+  return out;
+}
+
 }  // namespace
 
 Config Compiled::config() const {
@@ -173,9 +192,7 @@ CompileOptions compile_options(const ConfigDict& config) {
   if (auto* v = read.take("optimizer")) o.optimizer.set(*v, "`optimizer`");
   if (auto* v = read.take("loss"))
     each_output(*v, [&](const std::string& name, const Config& one) {
-      Choice<Loss> loss;
-      loss.set(one, "`loss`");
-      o.loss.all.emplace_back(name, std::move(loss));
+      o.loss.all.emplace_back(name, loss_of(one));
     });
   if (auto* v = read.take("loss_weights"))
     each_output(*v, [&](const std::string& name, const Config& one) {

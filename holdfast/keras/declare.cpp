@@ -10,6 +10,7 @@
 #include "holdfast/base/name_list.h"
 #include "holdfast/keras/function.h"
 #include "holdfast/keras/known_class.h"
+#include "holdfast/keras/policy.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 
@@ -305,6 +306,10 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
   if (config.kind() == Config::Kind::kObject) {
     // A loss and a metric may share a name: the folder tells them apart.
     const ConfigObject& o = config.as_object();
+    // An array stands for itself, where there are values that stand for themselves: initializers.
+    const bool array = o.class_name == "__numpy__" || o.class_name == "__tensor__";
+    if (const ClassDef* constant = array ? class_in(folder, "Constant") : nullptr)
+      return make_declared(*constant, {{"value", config}});
     const ClassDef* known = o.registered_name.empty() ? class_in(folder, o.class_name) : nullptr;
     if (known) return make_declared(*known, o.config);
     need_class(o);
@@ -403,7 +408,14 @@ Config OptionType<DType>::get(DType v) {
 void OptionType<DType>::set(DType& v, const Config& c, const std::string& what) {
   v = DType::kInvalid;
   if (c.is_null()) return;
-  const std::string& wanted = c.as_text(what);
+  std::string wanted;
+  if (c.kind() == Config::Kind::kObject) {  // a policy: what it computes in
+    Policy policy;
+    OptionType<Policy>::set(policy, c, what);
+    wanted = name(policy.compute);
+  } else {
+    wanted = c.as_text(what);
+  }
   for (size_t i = 0; i < kNumDTypes; ++i)
     if (auto d = static_cast<DType>(i); d != DType::kInvalid && wanted == name(d)) v = d;
   if (v == DType::kInvalid)

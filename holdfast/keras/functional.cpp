@@ -151,6 +151,13 @@ std::vector<Tensor> FunctionalLayer::matched_or_none(const Nested& given) const 
                name_list(inputs_.entries(), key)),
            {manual_fix("give the dict these keys")});
   }
+  if (inputs_.is_dict() && inputs_.size() > 1 && given.is_sequence()) {
+    auto key = [](const Nested::Entry& e) { return e.first; };
+    fail(Code::E1104, cat(described(), " is called with a list, and its inputs have names"),
+         cat("a list does not say which of its tensors is which of ",
+             name_list(inputs_.entries(), key)),
+         {manual_fix("give a dict with these keys")});
+  }
   std::vector<Tensor> out = given.leaves();
   if (out.size() < wanted.size()) {
     std::vector<Tensor> all;

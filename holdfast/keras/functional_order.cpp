@@ -95,6 +95,8 @@ void FunctionalLayer::find_operations() {
   layers_.clear();
   layers_and_inputs_.clear();
   std::vector<Tensor> given = inputs_.leaves();
+  for (const Tensor& t : given)  // a symbol within another model is where this one begins
+    if (!is_input(*node_of(t))) layers_and_inputs_.push_back(layers::InputLayerLayer::of(t));
   for (const Operation& o : operations_) {
     if (o.layer) layers_and_inputs_.push_back(layers_.emplace_back(o.layer));
     if (o.layer || !is_input(*o.node)) continue;

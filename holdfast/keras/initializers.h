@@ -10,7 +10,7 @@ namespace holdfast::keras::initializers {
 // One with a seed draws the same numbers each time, those that Keras draws on TensorFlow.
 
 struct ConstantOptions {
-  Config value = 0.0;  // a number, or a list that is broadcast to the weight's shape
+  Config value = 0.0;  // a number, or a list or array that is broadcast to the weight's shape
 };
 HOLDFAST_API Ref<Initializer> Constant(const ConstantOptions& = {},
                                        Caller = std::source_location::current());
@@ -28,6 +28,16 @@ struct IdentityOptions {
 /// Ones on the diagonal of a matrix, times `gain`.
 HOLDFAST_API Ref<Initializer> Identity(const IdentityOptions& = {},
                                        Caller = std::source_location::current());
+
+struct STFTOptions {
+  std::string side = "real";                       // or "imag"
+  Config window = "hann";                          // a name, a list of numbers, or none
+  std::optional<std::string> scaling = "density";  // to one energy; "spectrum": to one sum
+  bool periodic = false;
+};
+/// Waves of all frequencies under a window, for frames of a sound: [length, 1, frequencies].
+HOLDFAST_API Ref<Initializer> STFT(const STFTOptions& = {},
+                                   Caller = std::source_location::current());
 
 struct RandomNormalOptions {
   double mean = 0, stddev = 0.05;

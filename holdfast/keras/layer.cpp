@@ -197,9 +197,9 @@ Nested Layer::run(const Nested& given, CallOptions o) {
 void Layer::finish(const Nested& inputs, const Nested& mask, const Nested& outputs) {
   if (const auto& rule = common_.activity_regularizer; rule)
     for (const Tensor& t : outputs.leaves()) {
-      // A penalty counts once for each example.
+      // A penalty counts once for each example; of no examples there is none.
       Tensor batch = cast(at(shape(t), 0), t.dtype());
-      add_loss((*rule)(t) / batch);
+      add_loss(divide_no_nan((*rule)(t), batch));
     }
   if (supports_masking() && !(mask.is_none() && &definition() == &def()))
     set_masks(outputs, compute_mask(inputs, mask));

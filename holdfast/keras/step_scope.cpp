@@ -79,6 +79,7 @@ AskedHere::~AskedHere() { asked_line = was_; }
 
 StepScope::StepScope(bool trains)
     : asked_(asked_line ? asked_line : here()),
+      trains_(trains),
       unwatched_(trains),
       around_(std::exchange(innermost, this)) {}
 StepScope::~StepScope() { innermost = around_; }

@@ -32,6 +32,8 @@ class HOLDFAST_API StepScope {
 
   /// The line of the program that asked for the step.
   Where asked() const { return asked_; }
+  /// Whether it changes weights.
+  bool trains() const { return trains_; }
   /// Whether it trains, and nobody has looked at its loss yet; once.
   bool take_watch() { return std::exchange(unwatched_, false); }
   /// A call gives an edge this value.
@@ -47,7 +49,7 @@ class HOLDFAST_API StepScope {
   };
   std::map<std::pair<Ref<Node>, int>, Tensor, Before> values_;
   Where asked_;
-  bool unwatched_;
+  bool trains_, unwatched_;
   StepScope* around_;
 };
 

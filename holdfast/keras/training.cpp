@@ -10,6 +10,7 @@
 #include "holdfast/exec/function.h"
 #include "holdfast/graph/graph.h"
 #include "holdfast/keras/loss_watch.h"
+#include "holdfast/keras/losses/by_shapes.h"
 #include "holdfast/keras/no_gradients.h"
 #include "holdfast/keras/optimizers/loss_scale.h"
 #include "holdfast/keras/outputs.h"
@@ -66,13 +67,8 @@ Tensor examples_in(const Nested& x) {
 // Which accuracy "accuracy" means follows from the shapes.
 std::string meant_by(const std::string& name, const Shape& y, const Shape& y_pred) {
   bool accuracy = name == "accuracy" || name == "acc";
-  if (!accuracy && name != "crossentropy" && name != "ce") return name;
-  auto last = [](const Shape& s) { return s.has_rank() && s.rank() > 0 ? s[s.rank() - 1] : -1; };
-  bool binary = last(y_pred) == 1;
-  bool same = y.has_rank() && y_pred.has_rank() && y.rank() == y_pred.rank() &&
-              last(y) == last(y_pred) && last(y_pred) > 1;
-  std::string kind = binary ? "binary" : same ? "categorical" : "sparse_categorical";
-  return kind + (accuracy ? "_accuracy" : "_crossentropy");
+  if (!accuracy && !is_crossentropy_by_shapes(name)) return name;
+  return labels_by_shapes(y, y_pred) + (accuracy ? "_accuracy" : "_crossentropy");
 }
 
 Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred,
@@ -145,6 +141,29 @@ void need_outputs(const char* argument, const std::vector<std::pair<std::string,
          {manual_fix("give `compile` one entry for each output, or a dict by their names")});
 }
 
+// Whether the loss at place `k` is one of output `i`.
+bool is_loss_of(const PerOutput<Choice<Loss>>& losses, size_t k, size_t i,
+                const ModelOutputs& outputs) {
+  const auto& [name, loss] = losses.all[k];
+  bool mine = name.empty() ? losses.all.size() == 1 || k == i : outputs.meant(i, name);
+  return mine && loss.function;
+}
+
+// The labels of each output. One tensor is for the only output that has a loss.
+std::vector<Nested> labels_of(const Nested& y, const PerOutput<Choice<Loss>>& losses,
+                              const ModelOutputs& outputs) {
+  std::vector<Nested> out = outputs.each(y);
+  if (!y.is_tensor() || outputs.size() == 1) return out;
+  std::vector<size_t> compared;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t k = 0; k < losses.all.size(); ++k)
+      if (is_loss_of(losses, k, i, outputs)) compared.push_back(i);
+  if (compared.size() != 1) return out;
+  out.assign(outputs.size(), Nested());
+  out[compared[0]] = y;
+  return out;
+}
+
 }  // namespace
 
 const ObjectClass Compiled::kClass{"Compiled"};
@@ -155,7 +174,8 @@ Compiled::~Compiled() = default;
 
 void Compiled::prepare(const Nested& y, const Nested& y_pred, const ModelOutputs& outputs) {
   if (prepared_) return;
-  std::vector<Nested> truths = outputs.each(y), predictions = outputs.each(y_pred);
+  std::vector<Nested> truths = labels_of(y, options_.loss, outputs),
+                      predictions = outputs.each(y_pred);
   bool several = outputs.size() > 1;
   need_outputs("loss", options_.loss.all, outputs);
   need_outputs("loss_weights", options_.loss_weights, outputs);
@@ -201,8 +221,7 @@ void Compiled::add_terms(const ModelOutputs& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t k = 0; k < losses.size(); ++k) {
       const auto& [name, loss] = losses[k];
-      bool mine = name.empty() ? losses.size() == 1 || k == i : outputs.meant(i, name);
-      if (!mine || !loss.function) continue;
+      if (!is_loss_of(options_.loss, k, i, outputs)) continue;
       Term term{i, outputs.names[i], loss.function};
       if (outputs.deep || term.name.empty()) {
         // A place in a list says little: there stands the output's name, or else the loss's.
@@ -228,7 +247,8 @@ void Compiled::add_terms(const ModelOutputs& outputs) {
 Tensor Compiled::loss(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
                       const ModelOutputs& outputs) {
   prepare(y, y_pred, outputs);
-  std::vector<Nested> truths = outputs.each(y), predictions = outputs.each(y_pred);
+  std::vector<Nested> truths = labels_of(y, options_.loss, outputs),
+                      predictions = outputs.each(y_pred);
   std::vector<Nested> weights = outputs.weights(sample_weight);
   Tensor total;
   for (const Term& term : terms_) {
@@ -249,7 +269,8 @@ void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Neste
                               const ModelOutputs& outputs) {
   if (y.is_none()) return;
   prepare(y, y_pred, outputs);
-  std::vector<Nested> truths = outputs.each(y), predictions = outputs.each(y_pred);
+  std::vector<Nested> truths = labels_of(y, options_.loss, outputs),
+                      predictions = outputs.each(y_pred);
   std::vector<Nested> weights = outputs.weights(sample_weight);
   for (size_t i = 0; i < outputs_.size() && i < truths.size(); ++i) {
     if (truths[i].leaves().empty()) continue;

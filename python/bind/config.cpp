@@ -53,6 +53,7 @@ struct FromPython {
     }
     // A number of NumPy's, or a dtype, which is known by its name.
     if (Object text = named(o)) return text_of(text.get(), what);
+    if (const char* kind = array_kind(o)) return array(o, kind, what, depth);
     if (!is_tensor(o) && PyNumber_Check(o)) {
       double d = PyFloat_AsDouble(o);
       if (!PyErr_Occurred()) return d;
@@ -114,6 +115,23 @@ struct FromPython {
     if (declared && out.registered_name.empty() && declared->definition().name == out.class_name)
       out.more.set("module", keras::module_path(declared->definition()));
     return out;
+  }
+
+  // How Keras' files say what an array is; null for what is none.
+  static const char* array_kind(PyObject* o) {
+    if (is_tensor(o)) return PyObject_HasAttrString(o, "numpy") ? "__tensor__" : nullptr;
+    return PyObject_HasAttrString(o, "tolist") ? "__numpy__" : nullptr;
+  }
+
+  Config array(PyObject* o, const char* kind, const std::string& what, int depth) {
+    nb::object numbers = nb::borrow(o);
+    if (is_tensor(o)) numbers = numbers.attr("numpy")();
+    nb::object plain = numbers.attr("tolist")();
+    if (!PyList_Check(plain.ptr())) return value(plain.ptr(), what, depth + 1);
+    nb::object named = nb::steal(PyObject_Str(nb::object(numbers.attr("dtype")).ptr()));
+    std::string dtype = text_of(named.ptr(), what);
+    return ConfigObject{
+        kind, {{"value", value(plain.ptr(), what, depth + 1)}, {"dtype", dtype}}, {}};
   }
 
   static Config function(PyObject* o, const std::string& what) {

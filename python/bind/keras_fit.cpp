@@ -78,12 +78,28 @@ Object called_by_name(const Object& f, const Object& kwargs) {
   return Object::steal(out);
 }
 
+// Programs of before Keras 3 have a `compute_loss` without it.
+bool takes_training(const Object& f) {
+  nb::object signature = nb::module_::import_("inspect").attr("signature")(nb::handle(f.get()));
+  nb::object parameters = signature.attr("parameters");
+  for (nb::handle one : nb::iter(parameters.attr("values")())) {
+    bool any = nb::cast<int>(one.attr("kind")) == 4;  // **kwargs
+    if (any || nb::cast<std::string>(one.attr("name")) == "training") return true;
+  }
+  return false;
+}
+
 bool python_loss(ModelLayer& model, const Nested& x, const Nested& y, const Nested& y_pred,
                  const Nested& weight, Tensor& out) {
   WithGil gil;
   Object own = gil ? loss_method().of(model) : Object();
   if (!own) return false;
-  Object made = called_by_name(own, by_name(x, y, y_pred, weight));
+  Object arguments = by_name(x, y, y_pred, weight);
+  const keras::StepScope* step = keras::StepScope::current();
+  PyObject* training = !step || step->trains() ? Py_True : Py_False;
+  if (takes_training(own) && PyDict_SetItemString(arguments.get(), "training", training) < 0)
+    throw PythonError{};
+  Object made = called_by_name(own, arguments);
   out = convert(made.get(), DType::kInvalid, false, "what `compute_loss` gave");
   return true;
 }
@@ -344,6 +360,18 @@ void bind_keras_fit(nb::module_& m) {
                                   return PyObject_IsTrue(called(calls().is_terminal.get()).get()) ==
                                          1;
                                 }};
+  });
+  m.def("set_callback_wait", [](nb::handle self, int64_t epochs) {
+    run([&] {
+      PyObject* callback = self.ptr();
+      if (auto* stop = object_behind<keras::EarlyStoppingCallback>(callback))
+        stop->set_wait(epochs);
+      else if (auto* plateau = object_behind<keras::ReduceLROnPlateauCallback>(callback))
+        plateau->set_wait(epochs);
+      else
+        type_error(cat("expected a callback that waits, got ", repr_of(self.ptr())));
+      return 0;
+    });
   });
   m.def(
       "set_callback_best",

@@ -148,7 +148,12 @@ PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
     std::vector<Shape> shapes = shape_arguments(args, kwargs);
     layer.name_it();
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
-    if (!shapes.empty()) born ? born->own_build(shapes) : layer.build_all(shapes);
+    std::vector<Shape> known = shapes;
+    // A layer of ours that needs no shape makes its weights; one that does says what it misses.
+    const bool plain = &layer.definition() == &Layer::def();
+    if (known.empty() && !plain && !dynamic_cast<keras::ModelLayer*>(&layer))
+      known.push_back(Shape::unknown());
+    if (!known.empty()) born ? born->own_build(known) : layer.build_all(known);
     layer.set_built_for(std::move(shapes));
     keras::note_made(layer);
     Py_RETURN_NONE;

@@ -32,7 +32,7 @@ layers = keras.layers
         (lambda: layers.RepeatVector(0), "`n` is 0"),
         (lambda: layers.Cropping2D(((1, 2, 3), 1)), "`cropping`"),
         (lambda: layers.ZeroPadding2D(-1), "`padding` is -1"),
-        (lambda: layers.UpSampling2D(interpolation="bicubic"), "`interpolation`"),
+        (lambda: layers.UpSampling2D(interpolation="cubic"), "`interpolation`"),
         (lambda: layers.ReLU(max_value=-1.0), "`max_value` is -1"),
         (lambda: layers.EinsumDense("ab->c", 3), '`equation` is "ab->c"'),
         (lambda: layers.Normalization(mean=1.0), "`mean` is given without `variance`"),

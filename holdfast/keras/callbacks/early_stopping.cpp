@@ -64,6 +64,10 @@ ClassDef& early_stopping =
                   [](const Object& o) -> Config {
                     return dynamic_cast<const EarlyStoppingCallback&>(o).wait();
                   })
+        .property("_rises",
+                  [](const Object& o) -> Config {
+                    return dynamic_cast<const EarlyStoppingCallback&>(o).monitor().rises();
+                  })
         .property("best", [](const Object& o) {
           return best_of(dynamic_cast<const EarlyStoppingCallback&>(o).monitor());
         });

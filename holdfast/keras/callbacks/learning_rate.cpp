@@ -37,6 +37,14 @@ ClassDef& plateau =
                   [](const Object& o) -> Config {
                     return dynamic_cast<const ReduceLROnPlateauCallback&>(o).wait();
                   })
+        .property("cooldown_counter",
+                  [](const Object& o) -> Config {
+                    return dynamic_cast<const ReduceLROnPlateauCallback&>(o).cooldown_counter();
+                  })
+        .property("_rises",
+                  [](const Object& o) -> Config {
+                    return dynamic_cast<const ReduceLROnPlateauCallback&>(o).monitor().rises();
+                  })
         .property("best", [](const Object& o) -> Config {
           double best = dynamic_cast<const ReduceLROnPlateauCallback&>(o).monitor().best_yet();
           return std::isfinite(best) ? Config(best) : Config();

@@ -35,6 +35,8 @@ class HOLDFAST_API Monitor {
     if (v) best_ = *v;
   }
   const std::string& name() const { return name_; }
+  /// Whether larger is better.
+  bool rises() const { return rises_; }
 
  private:
   std::string name_;

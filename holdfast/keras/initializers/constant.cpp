@@ -56,7 +56,7 @@ class ConstantInitializer final : public Declares<ConstantOptions, Initializer> 
   void check() override {
     numbers_.clear();
     sizes_.clear();
-    flatten(options_.value, 0, numbers_, sizes_);
+    flatten(numbers_of(options_.value), 0, numbers_, sizes_);
   }
 
  private:

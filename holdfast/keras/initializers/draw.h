@@ -43,6 +43,15 @@ inline Tensor truncated_normal(const Shape& shape, double mean, double stddev, D
                                   {.mean = mean, .stddev = stddev, .dtype = dtype});
 }
 
+/// The numbers of an option: an array of another language is described with its dtype.
+inline const Config& numbers_of(const Config& value) {
+  if (value.kind() != Config::Kind::kObject) return value;
+  const ConfigObject& o = value.as_object();
+  const Config* numbers = o.config.find("value");
+  bool array = o.class_name == "__numpy__" || o.class_name == "__tensor__";
+  return array && numbers ? *numbers : value;
+}
+
 /// An initializer of a class, with its options.
 template <class I>
 Ref<Initializer> made(const typename I::Options& o) {

@@ -148,14 +148,25 @@ Tensor categorical_crossentropy(const In& y_true, const In& y_pred,
   return -reduce_sum(y * log(q), {.axis = o.axis});
 }
 
+namespace {
+
+Tensor classes_last(const Tensor& p, int64_t axis) {
+  if (axis == -1 || !p.shape().has_rank()) return p;
+  const int classes = class_axis("SparseCategoricalCrossentropy", p, axis);
+  if (classes == p.rank() - 1) return p;
+  std::vector<int64_t> order;
+  for (int i = 0; i < p.rank(); ++i)
+    if (i != classes) order.push_back(i);
+  order.push_back(classes);
+  return transpose(p, {.perm = order});
+}
+
+}  // namespace
+
 Tensor sparse_categorical_crossentropy(const In& y_true, const In& y_pred,
                                        const SparseCategoricalCrossentropyOptions& o) {
   Tensor p = y_pred.tensor(), y = y_true.tensor();
-  if (p.shape().has_rank() &&
-      class_axis("SparseCategoricalCrossentropy", p, o.axis) != p.rank() - 1)
-    fail(Code::E1105,
-         cat("loss SparseCategoricalCrossentropy: `axis` is ", o.axis, ", expected -1"),
-         "the classes are along the last axis");
+  p = classes_last(p, o.axis);
   if (y.shape().has_rank() && p.shape().has_rank() && y.rank() == p.rank() && y.dim(-1) == 1)
     y = squeeze(y, {.axis = -1});
   refuse_probabilities(y, p);

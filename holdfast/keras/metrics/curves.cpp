@@ -184,7 +184,7 @@ class Auc : public Declares<AucOptions, Confusion> {
     return area((front(x) - back(x)) * heights);
   }
 
- private:
+  /// Where predictions are cut, with both ends.
   std::vector<double> limits() const {
     std::vector<double> out = even(options_.num_thresholds.value_or(2));
     if (options_.thresholds) {
@@ -198,6 +198,8 @@ class Auc : public Declares<AucOptions, Confusion> {
     out.back() += epsilon();
     return out;
   }
+
+ private:
   void prepare(int64_t labels) {
     make_counters(kAll, static_cast<int64_t>(limits().size()), labels);
   }
@@ -235,7 +237,12 @@ const ClassDef& auc =
         .option<&AucOptions::num_labels>("num_labels")
         .option<&AucOptions::label_weights>("label_weights")
         .option<&AucOptions::from_logits>("from_logits")
-        .key_before("thresholds");
+        .key_before("thresholds")
+        .property("thresholds", [](const Object& o) -> Config {
+          Config::List out;
+          for (double one : dynamic_cast<const Auc&>(o).limits()) out.emplace_back(one);
+          return out;
+        });
 const ClassDef& Auc::definition() const { return auc; }
 
 }  // namespace

@@ -54,8 +54,35 @@ def _with_settable_best(kind: Any) -> None:
     kind.best = property(kind.best.fget, put, doc="The best number yet; None before the first.")
 
 
+def _with_settable_wait(kind: Any) -> None:
+    """Lets programs set how long it has waited, and ask what counts as better."""
+
+    def put(self: Any, value: int) -> None:
+        _holdfast.set_callback_wait(self, int(value))
+
+    def monitor_op(self: Any) -> Any:
+        """`keras.ops.greater` where larger numbers are better, else `keras.ops.less`."""
+        from . import ops
+
+        return ops.greater if self._rises else ops.less
+
+    kind.wait = property(kind.wait.fget, put, doc="For how many epochs nothing got better.")
+    kind.monitor_op = property(monitor_op)
+
+
 for _path in ("EarlyStopping", "ModelCheckpoint", "ReduceLROnPlateau"):
     _with_settable_best(declared.class_of(f"callbacks.{_path}"))
+for _path in ("EarlyStopping", "ReduceLROnPlateau"):
+    _with_settable_wait(declared.class_of(f"callbacks.{_path}"))
+
+
+def _in_cooldown(self: Any) -> bool:
+    """Whether it waits for nothing yet, after the rate became smaller."""
+    return bool(self.cooldown_counter > 0)
+
+
+_plateau: Any = declared.class_of("callbacks.ReduceLROnPlateau")
+_plateau.in_cooldown = _in_cooldown
 
 
 class LambdaCallback(Callback):

@@ -6,7 +6,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from .. import _holdfast
+from .._tensors.tensor import convert_to_tensor
 from ..errors import fail, unsupported
 from .copies import says
 from .custom_objects import (
@@ -33,6 +36,11 @@ _Kind = TypeVar("_Kind", bound=type)
 _classes: dict[str, Any] = {}  # those of Python, for who asks for the class itself
 _functions: list[dict[str, Any]] = []  # the namespaces of modules whose functions configs name
 _of_python: dict[str, Any] = {}  # classes of ours that C++ does not make
+# How configs say what an array is, and what it is made into.
+_ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "__numpy__": lambda values: values,
+    "__tensor__": convert_to_tensor,
+}
 # A loss and a metric may share a name: the module of a config tells them apart.
 _FOLDERS = frozenset(
     ["constraints", "initializers", "losses", "metrics", "optimizers", "regularizers"]
@@ -155,6 +163,9 @@ def deserialize_keras_object(
             f"the config is of type {type(config).__name__} and names no class",
             'expected a dict with "class_name" and "config"',
         )
+    if plain["class_name"] in _ARRAYS:
+        values = np.asarray(plain["config"]["value"], dtype=plain["config"]["dtype"])
+        return _ARRAYS[plain["class_name"]](values)
     made = _made(plain, {**get_custom_objects(), **(custom_objects or {})})
     if "build_config" in plain:
         build_again(made, plain["build_config"])

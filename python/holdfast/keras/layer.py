@@ -21,6 +21,7 @@ from .._variables.module import Module
 from .._variables.variable import Variable
 from ..errors import fail, unsupported, used_here
 from . import checkpoint_names, declared
+from . import variable as variables
 from .copies import parts_of
 from .declared_types import declared_types, is_ours_or_native
 from .input_spec import check_inputs
@@ -249,7 +250,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         """What every layer takes besides its `own` options, in today's words and in older ones."""
         kind = type(self).__name__
         out = {
-            key: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+            key: _plain(value, key) if isinstance(value, (np.ndarray, np.generic)) else value
             for key, value in options.items()
         }
         out["name"] = checked_name(out.get("name"), type(self))
@@ -393,6 +394,18 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         from .mixed_precision import DTypePolicy
 
         return DTypePolicy(self._policy_name)
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes its weights, and those of the layers inside."""
+        return bool(_TRAINABLE.__get__(self))
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        _TRAINABLE.__set__(self, value)
+        for variable in self.weights:
+            if isinstance(variable, variables.Variable):
+                variable._freeze(not value)
 
     @property
     def _call_parameters(self) -> list[str] | None:
@@ -565,11 +578,17 @@ def policy_name(dtype: Any, layer: str | None = None) -> str:
     return str(as_dtype(dtype).name)
 
 
+def _plain(value: Any, option: str) -> Any:
+    """Numbers of NumPy's as numbers and lists; an initializer may be an array itself."""
+    return value if value.ndim and option.endswith("initializer") else value.tolist()
+
+
 _COMMON = [
     ("activity_regularizer", None, False),
     ("trainable", True, False),
     ("dtype", None, False),
     ("name", None, False),
 ]
+_TRAINABLE: Any = _holdfast.LayerBase.trainable
 declared.register({"path": "layers.Layer"}, Layer)
 _holdfast.set_layer_calls(_build_from_cpp, _call_from_cpp, _mask_from_cpp, _call_from_python)

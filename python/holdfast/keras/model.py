@@ -84,7 +84,11 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         """A layer by its name or its place."""
         if (name is None) == (index is None):
             fail("E1104", "`get_layer` takes a `name` or an `index`")
-        return _holdfast.model_layer(self, name, index)
+        layers = self.layers  # with the Inputs, which have places and names as well
+        if index is not None and -len(layers) <= index < len(layers):
+            return layers[index]
+        found = [layer for layer in layers if layer.name == name]
+        return found[0] if found else _holdfast.model_layer(self, name, index)
 
     def summary(
         self,

@@ -14,6 +14,7 @@ from .._tensors.registry import function
 from .._variables.module import leaves
 from ..errors import fail
 from .config import floatx
+from .configs import made_by_python
 from .variable import Variable
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
 _MODULUS = 2**31 - 2
 
 
+@made_by_python
 class SeedGenerator:
     """A stream of seeds: each call of `next` gives another, in traced functions too.
 

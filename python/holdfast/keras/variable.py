@@ -158,6 +158,10 @@ class Variable(TensorFlowVariable):
             )
         self._frozen = not value
 
+    def _freeze(self, frozen: bool) -> None:
+        """Follows the layer that holds it; what was never trained stays so."""
+        self._frozen = frozen
+
     @property
     def aggregation(self) -> str:  # type: ignore[override]
         """How copies of it are put together."""

@@ -1,9 +1,12 @@
 #include "holdfast/keras/layers/spatial/up_sampling.h"
 
+#include <algorithm>
+
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/image.h"
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
@@ -56,6 +59,18 @@ Tensor blend(const Tensor& length, int64_t factor, DType dtype) {
   return nn::relu(1 - abs(expand_dims(inside, 1) - cast(range(length), dtype)));
 }
 
+// By filters that reach further than the neighbours; those are for images of channels last.
+Tensor resized(const Tensor& inputs, const UpSampling2DOptions& o) {
+  bool second = channels_first(o.data_format);
+  Tensor images = second ? transpose(inputs, {.perm = {{0, 2, 3, 1}}}) : inputs;
+  Tensor have = shape(images);
+  Tensor sides = stack({at(have, 1) * static_cast<int32_t>(o.size.sizes[0]),
+                        at(have, 2) * static_cast<int32_t>(o.size.sizes[1])});
+  Tensor y = image::resize(images, sides, {.method = o.interpolation});
+  if (second) y = transpose(y, {.perm = {{0, 3, 1, 2}}});
+  return cast(y, inputs.dtype());
+}
+
 }  // namespace
 
 const ClassDef& UpSampling1DLayer::definition() const { return up1d; }
@@ -73,9 +88,9 @@ void UpSampling2DLayer::check() {
   UpSampling2DOptions& o = options_;
   settle_sides(o.size, 2, 1, "size", definition().name);
   settle_format(o.data_format, definition().name);
-  if (o.interpolation != "nearest" && o.interpolation != "bilinear")
-    fail(Code::E1105, cat(definition().name, ": `interpolation` is \"", o.interpolation,
-                          "\", and there are \"nearest\" and \"bilinear\" so far"));
+  const std::vector<std::string> known = {"bicubic", "bilinear", "lanczos3", "lanczos5", "nearest"};
+  if (std::find(known.begin(), known.end(), o.interpolation) == known.end())
+    unknown_identifier(cat("`interpolation` of ", definition().name), o.interpolation, known);
 }
 
 Tensor UpSampling2DLayer::call(const Tensor& inputs, const CallOptions&) {
@@ -85,6 +100,8 @@ Tensor UpSampling2DLayer::call(const Tensor& inputs, const CallOptions&) {
   if (o.interpolation == "nearest" || !is_floating(inputs.dtype()))
     return repeated(inputs, o.size.sizes, first);
   Tensor have = shape(inputs);
+  if (o.interpolation != "bilinear")
+    return with_known(resized(inputs, o), inputs, o.size.sizes, first);
   Tensor rows = blend(at(have, first), o.size.sizes[0], inputs.dtype());
   Tensor columns = blend(at(have, first + 1), o.size.sizes[1], inputs.dtype());
   bool second = channels_first(o.data_format);

@@ -160,16 +160,16 @@ def cumprod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 
 def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
-    """The mean and the variance, computed in float32 where the dtype is narrow."""
-    if synchronized:
-        from ...errors import unsupported
+    """The mean and the variance, computed in float32 where the dtype is narrow.
 
-        unsupported("`moments` with `synchronized=True` is not supported", "there is one replica")
+    `synchronized` asks for those of all replicas: there is one.
+    """
     x = as_float(x)
-    narrow = x.dtype.name == "float16"
-    wide = tf.cast(x, "float32") if narrow else x
-    found = tf.nn.moments(wide, axes_of(axes), keepdims=keepdims)
-    return tuple(tf.cast(v, x.dtype) for v in found) if narrow else tuple(found)
+    if x.dtype.name != "float16":
+        return tuple(tf.nn.moments(x, axes_of(axes), keepdims=keepdims))
+    found = tf.nn.moments(tf.cast(x, "float32"), axes_of(axes), keepdims=keepdims)
+    # A variance that float16 does not hold is the largest number that it does.
+    return tuple(tf.cast(tf.clip_by_value(v, x.dtype.min, x.dtype.max), x.dtype) for v in found)
 
 
 # Without NaN.
