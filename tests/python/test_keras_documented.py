@@ -1,5 +1,7 @@
 """What Keras documents in passing: names that shapes tell, arrays as values, flags of weights."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -274,3 +276,32 @@ def test_what_a_call_is_told_about_training_stays():
     model.compile("sgd", "mse")
     model.fit(np.full((4, 2), 5.0), np.ones((4, 1)), verbose=0)
     assert norm.moving_mean.numpy().tolist() == [0, 0]
+
+
+_Pair = collections.namedtuple("_Pair", "a b")
+
+
+class _Paired(_Two):
+    def call(self, inputs):
+        return _Pair(*super().call(inputs))
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_predictions_in_a_named_tuple(eager):
+    model = _Paired()
+    model.compile("sgd", ["mse", "mae"], run_eagerly=eager)
+    x, zeros = np.ones((4, 2)), np.zeros((4, 1))
+    for made in (model.predict(x, batch_size=3, verbose=0), model.predict_on_batch(x)):
+        assert type(made) is _Pair
+        assert made.a.tolist() == [[2.0]] * 4
+    model.fit(x, _Pair(zeros, zeros), verbose=0)
+    assert type(model.predict(x, verbose=0)) is _Pair
+
+
+def test_queries_that_see_no_key_give_zero():
+    attention = layers.MultiHeadAttention(1, 2)
+    x = np.ones((1, 3, 2), "float32")
+    seen = np.array([[[True, True, False], [False, False, False], [True, True, True]]])
+    given = attention(x, x, attention_mask=seen).numpy()
+    assert given[0, 1].tolist() == [0, 0]
+    assert np.abs(given[0, 0]).min() > 0

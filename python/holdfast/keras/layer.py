@@ -123,7 +123,10 @@ def _call_from_cpp(
         kwargs["training"] = training
     if mask is not None and takes(call, "mask"):
         kwargs["mask"] = mask
-    return run(*args, **kwargs)
+    made = run(*args, **kwargs)
+    if isinstance(made, tuple) and hasattr(made, "_fields"):  # a tuple like others for C++
+        call.__self__.__dict__["_named_outputs"] = type(made)
+    return made
 
 
 def _mask_from_cpp(compute_mask: Any, inputs: Any, mask: Any) -> Any:

@@ -64,6 +64,14 @@ def _own_step(model: Any, name: str) -> Any:
     return made[name]
 
 
+def _in_form(model: Any, made: Any) -> Any:
+    """Predictions as NumPy arrays, in the named tuple that the model's `call` gives."""
+    arrays = nest.map_structure(lambda t: t.numpy(), made)
+    named = model.__dict__.get("_named_outputs")
+    fits = named is not None and type(arrays) is tuple and len(arrays) == len(named._fields)
+    return named(*arrays) if fits else arrays
+
+
 def _on_replica(model: Any, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A step as a replica of the model's strategy takes it, if the model was made under one."""
     strategy = model.__dict__.get("_strategy")
@@ -108,7 +116,7 @@ class Trainer:
 
     # What an optimizer and metrics keep is no weight of the model.
     _IGNORED: ClassVar[frozenset[str]] = frozenset(
-        {"_compile_arguments", "_steps", "_strategy", "history"}
+        {"_compile_arguments", "_named_outputs", "_steps", "_strategy", "history"}
     )
     run_eagerly: bool = False
     steps_per_execution: int = 1
@@ -412,7 +420,7 @@ class Trainer:
         options = {"verbose": _verbose(verbose), "steps": most, "callbacks": _listed(callbacks)}
         with self._in_scope():
             made = _holdfast.model_predict(self, data, options)
-        return nest.map_structure(lambda t: t.numpy(), made)
+        return _in_form(self, made)
 
     def train_on_batch(
         self,
@@ -437,7 +445,7 @@ class Trainer:
         """What the model gives for one batch, as NumPy arrays."""
         with self._in_scope():
             made = _own_step(self, "predict_step")((_tensors(x),))
-        return nest.map_structure(lambda t: t.numpy(), made)
+        return _in_form(self, made)
 
     def _on_batch(self, name: str, parts: tuple[Any, ...], return_dict: bool) -> Any:
         if not self.compiled:  # type: ignore[attr-defined]
