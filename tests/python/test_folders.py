@@ -214,3 +214,57 @@ def test_batches_of_examples(tmp_path):
     assert len(list(endless.take(5))) == 5
     with pytest.raises(tf.errors.InvalidArgumentError, match="label_key"):
         tf.data.experimental.make_batched_features_dataset(path, 2, features, label_key="z")
+
+
+def test_images_are_changed_at_random_as_keras_changes_them(pictures, capsys):
+    make = tf.keras.preprocessing.image.ImageDataGenerator
+    x = (np.arange(24) % 7).reshape(2, 3, 4, 1).astype("float32")
+    recorded = [  # Keras' first batch for the seed
+        (
+            {"rotation_range": 40, "rescale": 0.5},
+            [
+                [1.262, 2.185, 2.99, 0.584],
+                [2.303, 1.314, 1.58, 0.185],
+                [1.631, 0.272, 1.531, 2.036],
+            ],
+        ),
+        (
+            {
+                "width_shift_range": 0.3,
+                "height_shift_range": 0.3,
+                "zoom_range": 0.4,
+                "shear_range": 20.0,
+                "horizontal_flip": True,
+                "vertical_flip": True,
+            },
+            [[1.462, 0.407, 3.892, 6.0], [1.641, 0.586, 4.914, 5.43], [3.744, 3.088, 2.177, 2.177]],
+        ),
+        (
+            {"rotation_range": 60, "fill_mode": "constant", "cval": 9.0},
+            [[9.0, 9.0, 9.0, 9.0], [9.0, 2.559, 4.053, 9.0], [9.0, 0.958, 3.928, 1.619]],
+        ),
+    ]
+    for options, expected in recorded:
+        batches = make(**options).flow(x, [10, 20], batch_size=1, seed=3)
+        image, label = next(batches)
+        np.testing.assert_allclose(image[0, :, :, 0], expected, atol=6e-4)
+        assert label.tolist() == [20]
+        assert next(batches)[1].tolist() == [10]
+        assert len(batches) == 2
+    folder = make(rescale=1 / 255.0).flow_from_directory(pictures, (4, 5), batch_size=3, seed=1)
+    assert "Found" in capsys.readouterr().out
+    images, labels = next(folder)
+    assert images.shape == (3, 4, 5, 3) and images.dtype == labels.dtype == np.float32
+    assert images.max() <= 1 and (labels.sum(1) == 1).all()
+    assert sorted(folder.class_indices) == list(folder.class_indices)
+    ds = tf.data.Dataset.from_generator(
+        lambda: make().flow_from_directory(pictures, (4, 5), batch_size=2),
+        output_types=(tf.float32, tf.float32),
+        output_shapes=([None, 4, 5, 3], [None, len(folder.class_indices)]),
+    )
+    assert next(iter(ds))[0].shape[0] <= 2
+    for wrong in ({"zca_whitening": True}, {"fill_mode": "wrap"}, {"width_shift_range": 3}):
+        with pytest.raises(NotImplementedError):
+            make(**wrong)
+    with pytest.raises(ValueError, match="no images"):
+        make().flow(x[:0])
