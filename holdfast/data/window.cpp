@@ -1,6 +1,7 @@
 // Stages that collect elements into datasets: windows, groups of one key, buckets of one length.
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <map>
 
@@ -69,17 +70,34 @@ class Window final : public DatasetObject {
     bool next(Nested& out) override {
       fill();
       if (buffer.empty() || (stage->drop_ && !full())) return false;
-      out = window();
+      std::exception_ptr error;
+      out = window(error);
       auto leave = std::min<int64_t>(stage->shift_, static_cast<int64_t>(buffer.size()));
       buffer.erase(buffer.begin(), buffer.begin() + leave);
       skip = stage->shift_ - leave;
+      if (error) std::rethrow_exception(error);
       return true;
+    }
+    /// An element, or why there is none: which no window tells that steps over it.
+    struct Kept {
+      Nested element;
+      std::exception_ptr error;
+    };
+    bool get(Kept& one) {
+      try {
+        return input->next(one.element);
+      } catch (...) {
+        if (stops_the_program()) throw;
+        one.error = std::current_exception();
+        return true;
+      }
     }
     bool full() const { return static_cast<int64_t>(buffer.size()) >= stage->span_; }
     void fill() {
-      for (Nested one; !ended && !(skip == 0 && full());) {
+      while (!ended && !(skip == 0 && full())) {
         check_stop();
-        if (!input->next(one))
+        Kept one;
+        if (!get(one))
           ended = true;
         else if (skip > 0)
           --skip;
@@ -87,11 +105,13 @@ class Window final : public DatasetObject {
           buffer.push_back(std::move(one));
       }
     }
-    Nested window() const {
+    Nested window(std::exception_ptr& error) const {
       std::vector<std::vector<Nested>> columns(stage->parts_.size());
       auto n = static_cast<int64_t>(buffer.size());
       for (int64_t i = 0, row = 0; i < stage->size_ && row < n; ++i, row += stage->stride_) {
-        std::vector<Nested> parts = stage->parts_of(buffer[static_cast<size_t>(row)]);
+        const Kept& kept = buffer[static_cast<size_t>(row)];
+        if ((error = kept.error)) return {};
+        std::vector<Nested> parts = stage->parts_of(kept.element);
         for (size_t k = 0; k < columns.size(); ++k) columns[k].push_back(std::move(parts[k]));
       }
       std::vector<Tensor> parts;
@@ -103,19 +123,22 @@ class Window final : public DatasetObject {
       to.number(skip);
       to.number(ended);
       to.number(static_cast<int64_t>(buffer.size()));
-      for (const Nested& one : buffer) to.element(one);
+      for (const Kept& one : buffer) {
+        if (one.error) std::rethrow_exception(one.error);
+        to.element(one.element);
+      }
       input->save(to);
     }
     void restore(Restoring& from) override {
       skip = from.number();
       ended = from.number() != 0;
       int64_t n = from.count();
-      for (int64_t i = 0; i < n; ++i) buffer.push_back(from.element());
+      for (int64_t i = 0; i < n; ++i) buffer.push_back({from.element(), nullptr});
       input->restore(from);
     }
     const StageRef<Window> stage;
     Owned<Cursor> input;
-    std::deque<Nested> buffer;
+    std::deque<Kept> buffer;
     int64_t skip = 0;  // so many elements lie between two windows
     bool ended = false;
   };

@@ -433,3 +433,29 @@ def test_padding_to_less_than_elements_have_is_refused_at_once():
     with pytest.raises(ValueError, match="padded_shapes"):
         threes.padded_batch(2, padded_shapes=[1])
     assert values(threes.padded_batch(2, padded_shapes=[4])) == [[[1, 2, 3, 0]]]
+
+
+def test_a_state_stays_what_it_was():
+    ds = Dataset.range(3)
+    for wrong in (lambda s, x: (), lambda s, x: (s, s), lambda s, x: tf.cast(s, tf.float32)):
+        with pytest.raises(TypeError, match="the function of `reduce` gave"):
+            ds.reduce(tf.constant(0, tf.int64), wrong)
+        with pytest.raises(TypeError):
+            tf.function(lambda f=wrong: ds.reduce(tf.constant(0, tf.int64), f))()
+    grown = ds.reduce(tf.zeros([0], tf.int64), lambda s, x: tf.concat([s, [x]], 0))
+    assert grown.numpy().tolist() == [0, 1, 2]
+
+
+def test_a_tensor_that_leaves_a_map_is_told_with_its_lines():
+    kept = []
+
+    def keep(x):
+        kept.append(x)
+        return x
+
+    list(Dataset.range(2).map(keep))
+    with pytest.raises(TypeError) as e:
+        kept[0] + 1
+    assert e.value.code == "E0101"
+    assert "kept[0]" in str(e.value) and "an argument of keep" in str(e.value)
+    assert "Dataset.range(2).map(keep)" in str(e.value)

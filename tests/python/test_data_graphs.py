@@ -248,6 +248,8 @@ def test_a_variable_is_read_for_each_element_of_a_loop():
 
 
 def test_a_shuffle_by_tensors_goes_on_from_one_epoch_to_the_next():
+    tf.random.set_seed(None)
+
     @tf.function
     def orders(n):
         out = tf.TensorArray(tf.int64, size=0, dynamic_size=True)

@@ -249,3 +249,16 @@ def test_a_generator_may_have_elements_as_arguments():
         lambda n: tf.data.Dataset.from_generator(tens, args=(n,), output_signature=spec)
     )
     assert [int(v) for v in ds] == [0, 0, 10, 0, 10, 20]
+
+
+def test_errors_that_a_window_steps_over_are_nobodys():
+    numbers = tf.constant([1.0, np.nan, 2.0, np.nan, 3.0])
+    ds = tf.data.Dataset.from_tensor_slices(numbers)
+    ds = ds.map(lambda x: tf.debugging.check_numerics(x, "bad"))
+    apart = ds.window(2, shift=2, stride=2, drop_remainder=True).flat_map(lambda w: w.batch(2))
+    assert [x.numpy().tolist() for x in apart] == [[1.0, 2.0], [2.0, 3.0]]
+    it = iter(ds.window(2).flat_map(lambda w: w.batch(2)))
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="check_numerics"):
+            next(it)
+    assert next(it).numpy().tolist() == [3.0]

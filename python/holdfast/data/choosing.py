@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._tensors.dtypes import float32, float64, int64
+from .._tensors.tensor import get_static_value
 from ..errors import fail, need_callable
 from .keeping import path_text
 from .structure import arguments, joined_template, whole_number
@@ -110,7 +111,8 @@ class Choosing:
 
         if initial_dist is not None:
             accepted, kept = _acceptance(tf.cast(_holdfast.convert(initial_dist), float32), target)
-            whole = float(kept)
+            known = get_static_value(kept)  # in a graph it may be one of values of its own
+            whole = None if known is None else float(known)
             if whole == 1:
                 return self.map(with_class)
             source: Any = type(self).from_tensors((accepted, kept)).repeat()

@@ -21,7 +21,7 @@ from .generators import from_generator
 from .iterator import Iterator, NumpyIterator, iterator_of, traced_iterator
 from .keeping import Keeping, path_text
 from .later import made_later
-from .loop import graph_for, probed_reduce, staged_reduce, state_of
+from .loop import graph_for, next_state, probed_reduce, staged_reduce, state_of
 from .options import Options
 from .padding import padded_shapes_of, padding_values_of
 from .parts import batched, need_tensors, slices, to_ragged, to_sparse, unbatched
@@ -283,7 +283,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         step = stage_function(reduce_func)
         state = state_of(initial_state)
         for element in iterator_of(self):
-            state = state_of(step(state, element))
+            state = next_state(state, step(state, element))
         return state
 
     # -- order and number

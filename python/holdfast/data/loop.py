@@ -11,10 +11,11 @@ from .._structures import nesting
 from .._tensors.composite import Composite
 from .._tensors.shape import TensorSpec
 from .._tracing.converter import converter
+from ..errors import fail
 from .probing import symbols_of
 from .structure import map_leaves, packed, with_composites
 
-__all__ = ["graph_for", "loop_from", "probed_reduce", "staged_reduce", "state_of"]
+__all__ = ["graph_for", "loop_from", "next_state", "probed_reduce", "staged_reduce", "state_of"]
 
 
 def graph_for(
@@ -61,7 +62,7 @@ def staged_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> A
 
     def after(element: Any, *now: Any) -> list[Any]:
         state = nesting.pack_sequence_as(first, list(now))
-        return nesting.flatten(state_of(step(state, element)))
+        return nesting.flatten(next_state(first, step(state, element)))
 
     flat = graph_for(dataset, dataset, after, None, nesting.flatten(first))
     return nesting.pack_sequence_as(first, flat)
@@ -71,7 +72,7 @@ def probed_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> A
     """The same on symbols: what a state is like after any number of elements."""
     first = state_of(initial)
     step = converter().convert(function)
-    given = state_of(step(first, symbols_of(dataset.element_spec)))
+    given = next_state(first, step(first, symbols_of(dataset.element_spec)))
     both = [
         TensorSpec(a.shape.most_specific_compatible_shape(b.shape), a.dtype)
         for a, b in zip(nesting.flatten(first), nesting.flatten(given), strict=True)
@@ -82,6 +83,31 @@ def probed_reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> A
 def state_of(given: Any) -> Any:
     """What `reduce` carries along: tensors, and values of several."""
     return map_leaves(_kept, with_composites(given))
+
+
+def next_state(before: Any, given: Any) -> Any:
+    """What a function of `reduce` gave, which is to be like the state that it got."""
+    state = state_of(given)
+    try:
+        nesting.assert_same_structure(before, state)
+        alike = [t.dtype for t in nesting.flatten(before)] == [
+            t.dtype for t in nesting.flatten(state)
+        ]
+    except (TypeError, ValueError):
+        alike = False
+    if not alike:
+        fail(
+            "E1104",
+            f"the function of `reduce` gave {_words(state)}, expected {_words(before)}",
+            "the next state has the structure and the dtypes of `initial_state`",
+        )
+    return state
+
+
+def _words(state: Any) -> Any:
+    return map_leaves(
+        lambda t: getattr(t, "_type_spec", None) or TensorSpec(t.shape, t.dtype), state
+    )
 
 
 def _kept(value: Any) -> Any:
