@@ -207,3 +207,55 @@ def test_a_module_is_an_object_of_c_and_no_dict():
 
     named = Named()
     assert named.variables == (named["w"],)
+
+
+def test_further_values_that_tensorflow_does_not_take():
+    assert tf.einsum("i->ii", [1.0, 2.0]).numpy().tolist() == [[1, 0], [0, 2]]
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    assert v.assign_add([1.0, 2.0]).numpy().tolist() == [[2, 4], [4, 6]]
+    image = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
+    blocks = tf.compat.v1.space_to_batch(image, [[0, 0], [0, 0]], 2)
+    assert blocks.numpy().ravel().tolist() == [0, 1, 2, 3]
+
+
+def test_a_list_grows_in_a_staged_loop():
+    @tf.function
+    def doubled(n):
+        s = [tf.constant(0)]
+        for i in tf.range(n):
+            s = s + [i * 2]
+        return tf.stack(s), len(s)
+
+    whole, length = doubled(tf.constant(3))
+    assert whole.numpy().tolist() == [0, 0, 2, 4] and length == 4
+
+
+def test_a_queue_is_filled_by_one_session_and_emptied_by_another():
+    with tf.Graph().as_default():
+        q = tf.queue.FIFOQueue(2, tf.int32)
+        put, take = q.enqueue(5), q.dequeue()
+        v1.Session().run(put)
+        assert v1.Session().run(take) == 5
+
+
+def test_what_tensorflow_takes_and_we_refuse(tmp_path):
+    one = tf.constant([1, 2])
+    for number in (tf.constant(1.5), tf.constant(1, tf.int64)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="one dtype"):
+            _ = one + [number, number]
+    with pytest.raises(ValueError, match="rate"):
+        tf.nn.dropout(tf.ones([2]), tf.constant(1.0))
+    with pytest.raises(tf.errors.UnimplementedError, match="queue_ref"):
+        _ = tf.queue.FIFOQueue(1, tf.int32).queue_ref
+    with tf.Graph().as_default():
+        tf.Variable(1.0)
+        v1.train.Saver().save(v1.Session(), str(tmp_path / "m"))
+    assert not list(tmp_path.glob("*.meta"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_integers_have_no_gradients(capfd):
+    x = tf.constant(3)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+    assert tape.gradient(x, x) is None and "W0502" in capfd.readouterr().err
