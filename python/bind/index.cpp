@@ -7,6 +7,23 @@
 namespace holdfast::py {
 namespace {
 
+// Whether an index is a `Dimension` of version 1 whose size nobody knows: as a bound it is none.
+bool is_unknown(PyObject* o) {
+  if (PyLong_Check(o)) return false;
+  PyObject* size = PyObject_GetAttrString(o, "value");
+  if (!size) PyErr_Clear();
+  bool unknown = size == Py_None;
+  Py_XDECREF(size);
+  return unknown;
+}
+
+int64_t number_of(PyObject* o) {
+  Object i = Object::steal(PyNumber_Index(o));
+  int overflow = 0;
+  long long v = PyLong_AsLongLongAndOverflow(i.get(), &overflow);
+  return overflow > 0 ? INT64_MAX : overflow < 0 ? INT64_MIN : v;
+}
+
 // A bound of a slice: an int, an integer tensor, or nothing.
 void bound(PyObject* o, std::optional<int64_t>& number, Tensor& tensor) {
   if (o == Py_None) return;
@@ -17,10 +34,7 @@ void bound(PyObject* o, std::optional<int64_t>& number, Tensor& tensor) {
   if (!PyIndex_Check(o))
     type_error(cat("a slice has the bound ", repr_of(o),
                    ", expected an int, an integer tensor or nothing"));
-  Object i = Object::steal(PyNumber_Index(o));
-  int overflow = 0;
-  long long v = PyLong_AsLongLongAndOverflow(i.get(), &overflow);
-  number = overflow > 0 ? INT64_MAX : overflow < 0 ? INT64_MIN : v;
+  if (!is_unknown(o)) number = number_of(o);
 }
 
 bool has_axes(PyObject* array) {
@@ -54,8 +68,7 @@ IndexItem item_of(PyObject* o) {
             "`tf.gather` takes rows by number, `tf.boolean_mask` those where a mask is true")});
   } else {
     item.kind = IndexItem::kInt;
-    Tensor unused;
-    bound(o, item.start, unused);
+    item.start = number_of(o);
   }
   return item;
 }

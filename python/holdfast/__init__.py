@@ -48,6 +48,7 @@ from ._devices import builds as _builds
 from ._devices.device import device
 from ._devices.spec import DeviceSpec
 from ._flow.control import case, cond, switch_case, while_loop
+from ._flow.coordinator import NAMES as _COORDINATOR
 from ._flow.functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._flow.optional import NAMES as _OPTIONAL
 from ._flow.printing import print
@@ -187,6 +188,7 @@ _namespace.build(
         _OPERATORS,
         _OPTIONAL,
         _QUEUES,
+        _COORDINATOR,
         _SPECTRA,
         _indexed_slices.NAMES,
         {"TypeSpec": _shape.TypeSpec},

@@ -113,3 +113,13 @@ def test_scalars_are_not_joined_along_an_axis_that_is_not_known_yet():
         axis = tf.compat.v1.placeholder(tf.int32)
         with pytest.raises(ValueError, match="scalars are joined by stack"):
             tf.concat([tf.constant(7), tf.constant(8)], axis)
+
+
+def test_a_dimension_that_nobody_knows_is_no_bound_and_no_number():
+    unknown, two = tf.compat.v1.Dimension(None), tf.compat.v1.Dimension(2)
+    t = tf.constant([1, 2, 3])
+    assert t[unknown:unknown:unknown].numpy().tolist() == [1, 2, 3]
+    assert t[:two].numpy().tolist() == [1, 2] and t[two] == 3 and int(two) == 2
+    for use in (int, lambda d: t[d], lambda d: [0, 1][d]):
+        with pytest.raises(TypeError, match="not known"):
+            use(unknown)

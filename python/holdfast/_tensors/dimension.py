@@ -107,11 +107,13 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __index__(self) -> int | None:
+    def __index__(self) -> int:
+        if self.value is None:
+            raise TypeError("the size of this dimension is not known: it is no number")
         return self.value
 
-    def __int__(self) -> int | None:
-        return self.value
+    def __int__(self) -> int:
+        return self.__index__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dimension, (self.value,)
