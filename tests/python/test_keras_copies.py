@@ -170,3 +170,36 @@ def test_a_class_that_says_itself_how_it_is_copied():
             return Own, ()
 
     assert isinstance(copy.copy(Own()), Own)
+
+
+def _trained(**options):
+    model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+    model.compile(**options)
+    x = np.random.default_rng(0).normal(size=(8, 4)).astype("float32")
+    model.fit(x, x[:, :1], verbose=0, shuffle=False)
+    return model, x
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_a_copy_of_a_trained_model_goes_on_where_that_stands(way):
+    rate = tf.keras.optimizers.schedules.CosineDecay(0.1, 10)
+    model, x = _trained(optimizer=tf.keras.optimizers.Adam(rate), loss="huber", metrics=["mae"])
+    twin = way(model)
+    assert int(twin.optimizer.iterations) == 1
+    logs = [m.fit(x, x[:, :1], verbose=0, shuffle=False).history for m in (model, twin)]
+    assert logs[0] == logs[1]
+    for mine, its in zip(model.get_weights(), twin.get_weights(), strict=True):
+        np.testing.assert_array_equal(mine, its)
+
+
+def _difference(y_true, y_pred):
+    return tf.abs(y_true - y_pred)
+
+
+@pytest.mark.parametrize("way", _WAYS)
+def test_a_copy_is_not_compiled_with_what_the_program_alone_knows(way):
+    for loss in (_difference, lambda y_true, y_pred: y_true - y_pred):
+        model, x = _trained(optimizer="sgd", loss=loss)
+        twin = way(model)
+        assert not twin.compiled
+        np.testing.assert_array_equal(twin(x).numpy(), model(x).numpy())

@@ -27,7 +27,7 @@ def parts_of(layer: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     config = _config_of(layer, held is not None)
     built = [(each.name, _scope_of(each), each._built_for) for each in _layers_in(layer)]
     values = [np.array(weight.numpy()) for weight in layer.weights]
-    return _made_again, (type(layer), config, held, built, values)
+    return _made_again, (type(layer), config, held, built, values, layer._training_parts())
 
 
 def _made_again(
@@ -36,6 +36,7 @@ def _made_again(
     held: list[Any] | None,
     built: list[_Built],
     values: list[np.ndarray[Any, Any]],
+    training: tuple[dict[str, Any], list[np.ndarray[Any, Any]]] | None = None,
 ) -> Any:
     made = _made(kind, config, held)
     layers = _layers_in(made)
@@ -51,6 +52,11 @@ def _made_again(
         _refuse(kind, f"{len(values)} weights, and its copy makes {len(weights)}")
     for weight, value in zip(weights, values, strict=True):
         weight.assign(value)
+    if training is not None:
+        compiled, slots = training
+        made.compile_from_config(compiled)
+        for variable, value in zip(made.optimizer.variables, slots, strict=False):
+            variable.assign(value)
     return made
 
 

@@ -524,6 +524,9 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
     def _held_layers(self) -> list[Layer] | None:
         return None
 
+    def _training_parts(self) -> Any:
+        return None
+
     def __copy__(self) -> Any:
         return copy.deepcopy(self)  # two layers with the same weights would train each other
 

@@ -6,7 +6,10 @@ import os
 import warnings
 from typing import Any
 
-from .. import _holdfast
+import numpy as np
+
+from .. import _holdfast, nest
+from .._names.boundary import is_ours
 from .._tensors.dtypes import bfloat16
 from .._tensors.tensor import convert_to_tensor
 from ..errors import fail, unsupported
@@ -14,6 +17,8 @@ from .configs import (
     CustomObjectScope,
     deserialize_keras_object,
     function_of,
+    get_registered_name,
+    get_registered_object,
     serialize_keras_object,
 )
 from .copies import says
@@ -87,6 +92,18 @@ class SavedModel:
         self.compile(**{name: _made_argument(v) for name, v in known.items()})  # type: ignore[attr-defined]
         if self.built:  # type: ignore[attr-defined]
             self.optimizer.build(self.trainable_variables)  # type: ignore[attr-defined]
+
+    def _training_parts(self) -> Any:
+        """What a copy is compiled with, and where its optimizer stands.
+
+        None where a config can't tell: a copy of what the program alone knows is not compiled.
+        """
+        config = None if says(type(self), "compile") else self.get_compile_config()
+        given = nest.flatten(self.__dict__.get("_compile_arguments", {}))
+        if config is None or not _is_told_by(config) or not all(map(_is_known, given)):
+            return None
+        slots = self.optimizer.variables  # type: ignore[attr-defined]
+        return config, [np.array(slot.numpy()) for slot in slots]
 
     def save_weights(
         self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
@@ -165,6 +182,27 @@ def _plain_argument(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     return serialize_keras_object(value)
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a name in a config is enough to find the class or function of a value."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return True
+    kind = value if hasattr(value, "__name__") else type(value)
+    return is_ours(kind) or get_registered_object(get_registered_name(kind)) is not None
+
+
+def _is_told_by(value: Any) -> bool:
+    """Whether all that a config describes is Keras' own or registered."""
+    if isinstance(value, list):
+        return all(map(_is_told_by, value))
+    if not isinstance(value, dict):
+        return True
+    if "class_name" in value:
+        ours = str(value.get("module")).partition(".")[0] == "keras"
+        if not ours and get_registered_object(str(value.get("registered_name"))) is None:
+            return False
+    return all(map(_is_told_by, value.values()))
 
 
 def _made_argument(value: Any) -> Any:
