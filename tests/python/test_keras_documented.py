@@ -305,3 +305,19 @@ def test_queries_that_see_no_key_give_zero():
     given = attention(x, x, attention_mask=seen).numpy()
     assert given[0, 1].tolist() == [0, 0]
     assert np.abs(given[0, 0]).min() > 0
+
+
+def test_maps_over_symbols_of_a_model():
+    inputs = keras.Input((3,))
+    twice = keras.ops.map(lambda row: row * 2, inputs)
+    both = keras.ops.vectorized_map(lambda rows: rows[0] + rows[1], (twice, inputs))
+    assert both.shape == (None, 3)
+    model = keras.Model(inputs, both)
+    assert model.predict(np.ones((5, 3)), verbose=0).tolist() == [[3.0] * 3] * 5
+
+
+def test_a_counted_loop_counts_in_numbers_of_python():
+    assert keras.ops.fori_loop(0, 4, lambda i, value: value + i, np.array(1)).numpy() == 7
+    assert keras.ops.fori_loop(0, 0, lambda i, value: value + i, 2.0).dtype == "float32"
+    counted = tf.function(lambda x: keras.ops.fori_loop(0, 4, lambda i, value: value + i, x))
+    assert counted(tf.constant(1)).numpy() == 7

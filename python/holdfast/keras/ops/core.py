@@ -179,6 +179,12 @@ def while_loop(
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
     """Calls `body_fun(i, value)` for each number from `lower` to below `upper`."""
+    eager = tf.executing_eagerly() and not _is_of_model((lower, upper, init_val))
+    if eager and isinstance(lower, int) and isinstance(upper, int):
+        value = init_val
+        for i in range(lower, upper):  # numbers of Python's fit every dtype
+            value = body_fun(i, value)
+        return nest.map_structure(tensor, value)
     found = tf.while_loop(
         lambda i, _: i < upper,
         lambda i, value: (i + 1, body_fun(i, value)),
@@ -221,8 +227,23 @@ def scan(
     return carry, nest.map_structure(lambda *ys: tf.stack([tensor(y) for y in ys]), *collected)
 
 
+def _is_of_model(values: Any) -> bool:
+    leaves = nest.flatten(values)
+    return any(isinstance(v, _holdfast.Tensor) and _holdfast.is_model_symbol(v) for v in leaves)
+
+
+def _in_model(function: Callable[[Any], Any], values: Any) -> Any:
+    """Maps over symbols of a model, whose parts have no symbols: a layer does it at each call."""
+    from .. import layers
+
+    wrapped: Any = layers.Lambda
+    return wrapped(function)(values)
+
+
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """`f` of each part along the first axis."""
+    if _is_of_model(xs):
+        return _in_model(lambda values: map(f, values), xs)
     if any(tensor(x).shape[0] is None for x in nest.flatten(xs)):
         return tf.map_fn(f, xs)
     return scan(lambda _, x: (None, f(x)), None, xs)[1]
@@ -230,6 +251,8 @@ def map(f: Callable[[Any], Any], xs: Any) -> Any:
 
 def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
     """`function` of each part along the first axis, all at once where that is possible."""
+    if _is_of_model(elements):
+        return _in_model(lambda values: vectorized_map(function, values), elements)
     return tf.vectorized_map(function, nest.map_structure(tensor, elements))
 
 
