@@ -321,3 +321,18 @@ def test_a_counted_loop_counts_in_numbers_of_python():
     assert keras.ops.fori_loop(0, 0, lambda i, value: value + i, 2.0).dtype == "float32"
     counted = tf.function(lambda x: keras.ops.fori_loop(0, 4, lambda i, value: value + i, x))
     assert counted(tf.constant(1)).numpy() == 7
+
+
+def test_fractions_are_cut_off_where_integers_are_wanted():
+    for given, expected in (([1.5, 2], [1, 2]), ([[-1.7]], [[-1]]), (np.float32(2.5), 2)):
+        made = keras.ops.convert_to_tensor(given, dtype="int32")
+        assert made.dtype == tf.int32
+        assert made.numpy().tolist() == expected
+    assert keras.ops.convert_to_tensor(2**40, dtype="int64").numpy() == 2**40
+
+
+def test_an_array_of_a_tensor_is_the_programs_own():
+    given = tf.constant([1.0, 2.0])
+    array = keras.ops.convert_to_numpy(given)
+    array[0] = 5
+    assert given.numpy().tolist() == [1, 2]

@@ -25,10 +25,10 @@ def array(x: Any, dtype: Any = None) -> Any:
 
 
 def convert_to_numpy(x: Any) -> Any:
-    """`x` as an array of NumPy's."""
+    """`x` as an array of NumPy's, of its own."""
     import numpy as np
 
-    return np.asarray(x)
+    return np.array(x)
 
 
 def _shape(shape: Any) -> Any:

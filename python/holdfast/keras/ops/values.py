@@ -32,6 +32,12 @@ _WEAK = {int: "int", float: "float", complex: "complex"}
 _NARROW = {"float16", "bfloat16"}
 
 
+def _has_fractions(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(map(_has_fractions, x))
+    return isinstance(x, (float, np.floating))
+
+
 def tensor(x: Any, dtype: Any = None) -> Any:
     """`x` as a tensor; numbers of Python's are `floatx` or int32."""
     if isinstance(x, _holdfast.Tensor):
@@ -40,6 +46,8 @@ def tensor(x: Any, dtype: Any = None) -> Any:
         dtype = floatx()
     if dtype is not None and as_dtype(dtype).is_bool:
         return tf.cast(tf.convert_to_tensor(x), "bool")  # numbers are true where they are not 0
+    if dtype is not None and as_dtype(dtype).is_integer and _has_fractions(x):
+        return tf.cast(tf.convert_to_tensor(x), dtype)  # they are cut off, as `cast` does
     return tf.convert_to_tensor(x, dtype=dtype)
 
 
