@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from . import _holdfast
 from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
-from ._messages.holders import add_holder
+from ._messages.holders import add_holder, rename_receiver
 from ._messages.literals import add_other_operand
 from ._messages.raising import fail as fail  # noqa: PLC0414
 from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
@@ -316,7 +316,7 @@ def from_diagnostic(
     said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
-    added = _place_use(said), add_holder(said), add_other_operand(said)
+    added = _place_use(said), add_holder(said), add_other_operand(said), rename_receiver(said)
     if any(added) | (bool(status) and enrich(said)):
         text = _holdfast.render(said)
     kind = _class_of(code, status, bases, said.get("op") or "")

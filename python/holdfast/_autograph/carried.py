@@ -19,6 +19,8 @@ from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, pu
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,
+    CellLocation,
+    GlobalLocation,
     ItemLocation,
     Location,
     holds_symbol,
@@ -220,6 +222,8 @@ class Carried:
             before = UNSET if value is MISSING else value
             known = isinstance(location, (AttributeLocation, ItemLocation))
             name = self.site.set_as(location) if known else ""
+            if isinstance(location, (GlobalLocation, CellLocation)):
+                name = location.name
             self._enter_entry(name or location.describe(), location, before, variables)
         for entry in self.entries:
             if entry.key in self.sometimes and not entry.was_set:

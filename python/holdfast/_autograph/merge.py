@@ -205,7 +205,9 @@ class _Pairing:
         )
         if not together or (not numbers and x.dtype != y.dtype):
             if strict:
-                messages.refuse_dtypes(self.site, label, x, y)
+                loop = innermost()
+                site = loop.site if loop is not None and label in loop.site.carried else None
+                messages.refuse_dtypes(self.site, label, x, y, site)
             return _ABSENT
         right = as_tensor(y, kind)
         if at is None:

@@ -225,8 +225,8 @@ def _set_by_sides(site: Site, name: str) -> list[Spot | None]:
     return [first, site.set_inside(name) if second is None and site.is_loop else second]
 
 
-def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
-    """E0902: the sides of a branch give one name two dtypes."""
+def refuse_dtypes(site: Site, name: str, x: Any, y: Any, loop: Site | None = None) -> NoReturn:
+    """E0902: the sides of a branch give one name two dtypes. `loop`: one that hands the name on."""
     spots = _set_by_sides(site, name)
     if spots[0] is None:
         spots[0] = site.set_before(name)
@@ -237,7 +237,7 @@ def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     who = f"{_sides(site)} give"
     if " " in name:  # an expression, which has no name
         name, who = "", f"a {name.removeprefix('the ')} gives"
-    _refuse_two(site, name, x, y, spots, labels, who)
+    _refuse_two(site, name, x, y, spots, labels, who, loop)
 
 
 def refuse_iterations(site: Site, name: str, before: Any, after: Any) -> NoReturn:
@@ -251,8 +251,25 @@ def refuse_iterations(site: Site, name: str, before: Any, after: Any) -> NoRetur
     _refuse_two(site, name, before, after, spots, labels, f"a staged {_statement(site)} gives")
 
 
+def _before_loop(loop: Site, name: str, dtype: str) -> dict[str, Any]:
+    """One dtype on both sides is not enough where iterations hand the name on."""
+    tf = module_alias()
+    title = (
+        f"let {_quoted(name)} be {dtype} before the {_statement(loop)} of line {loop.line} too, "
+        f"and on both sides: `{tf}.cast(..., {tf}.{dtype})`"
+    )
+    return {"title": title, "applicability": "manual", "edits": []}
+
+
 def _refuse_two(
-    site: Site, name: str, x: Any, y: Any, spots: list[Spot | None], labels: list[_Label], who: str
+    site: Site,
+    name: str,
+    x: Any,
+    y: Any,
+    spots: list[Spot | None],
+    labels: list[_Label],
+    who: str,
+    loop: Site | None = None,
 ) -> NoReturn:
     types = _named_dtype(x), _named_dtype(y)
     # Towards the wider kind: an int becomes a float, not the other way round.
@@ -266,7 +283,11 @@ def _refuse_two(
             f"{who} {_quoted(name) + ' ' if name else ''}two dtypes: {types[0]} and {types[1]}",
             f"a tensor of a graph has one dtype, {when}",
             labels=labels,
-            fixes=[_cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])],
+            fixes=[
+                _cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])
+                if loop is None
+                else _before_loop(loop, name, types[1 - narrow])
+            ],
             subject={"name": "" if name == "return" else name, "dtype": types[0]},
             others=[{"name": "" if name == "return" else name, "dtype": types[1]}],
             op=site.kind,
@@ -395,7 +416,7 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
     texts = [f"{_quoted(name)} is {_what(value)} here" for value in (before, after)]
     changes = f"turns {_quoted(name)} from {_what(before)} into {_what(after)}"
     if _what(before) == _what(after):
-        changes = f"gives {_quoted(name)} another object: {_what(after)} for {_what(before)}"
+        changes = f"puts another {_what(after).partition(' ')[2]} in place of {_quoted(name)}"
     fix = (
         f"give {_quoted(name)} a tensor of that dtype before the loop, by `{module_alias()}.zeros` "
         f"or `{module_alias()}.cast`"

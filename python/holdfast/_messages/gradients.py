@@ -169,8 +169,7 @@ def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
         name = _source_name(source, len(sources) == 1) or "the source"
         fail(
             "E0503",
-            f"the gradient with respect to `{name}`, a value inside the traced function "
-            f"`{function}`",
+            f"the gradient with respect to `{name}`, a value inside `{function}`",
             f"to the tape a call of `{function}` is one op: it knows what goes in and what comes "
             f"out, not how the result depends on `{name}`",
             fix=f"take the gradient inside `{function}`, or return `{name}` from `{function}` and "

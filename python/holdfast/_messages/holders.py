@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from .. import _holdfast
-from .diagnostics import born_loc
+from .diagnostics import born_loc, mark
 from .visible import visible_name
 
-__all__ = ["add_holder"]
+__all__ = ["add_holder", "rename_receiver"]
 
 _PATH = re.compile(r"\w+([.\[][^()]*)+")
 _LOST = ("E0101", "E0103", "E0104", "E0114")
@@ -39,3 +39,16 @@ def add_holder(said: dict[str, Any]) -> bool:
         if path and label["role"] == "born":
             label["text"] += f"; held by `{path}`"
     return bool(path)
+
+
+def rename_receiver(said: dict[str, Any]) -> bool:
+    """Calls a closed session what the line calls it that uses it, not the one that opened it."""
+    if said["code"] != "E0802":
+        return False
+    here = mark()
+    receiver = here.names().receiver if here is not None else None
+    known = re.match(r"`([^`]*)` is closed", said["headline"])
+    if receiver is None or known is None or not re.fullmatch(r"[\w.\[\]\"']+", receiver.text):
+        return False
+    said["headline"] = said["headline"].replace(known[0], f"`{receiver.text}` is closed")
+    return receiver.text != known[1]

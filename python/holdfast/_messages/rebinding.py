@@ -73,6 +73,14 @@ def _mentions(value: ast.expr, known: set[str]) -> bool:
     )
 
 
+def _as_unparsed(name: str) -> str:
+    """A name with the quotes that `ast.unparse` writes."""
+    try:
+        return ast.unparse(ast.parse(name, mode="eval"))
+    except SyntaxError:
+        return name
+
+
 def _base(text: str) -> str:
     """`ws` of `ws[0]`; a name or an attribute is its own."""
     return text.partition("[")[0]
@@ -115,7 +123,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     tree = tree_of(frame.f_code.co_filename)
     if tree is None:
         return None
-    gradients = _gradient_names(tree)
+    gradients, name = _gradient_names(tree), _as_unparsed(name)
     found: list[tuple[int, ast.Assign, str, bool]] = []
     for node in ast.walk(tree):
         place = _sets(node, name) if isinstance(node, ast.Assign) else None

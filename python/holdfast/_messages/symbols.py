@@ -173,7 +173,13 @@ def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
     new = f"{tf}.py_function(lambda value: value.numpy(), [{name}], {tf}.{dtype})"
     asked = f"{name}.numpy()" if re.fullmatch(r"[\w.\[\]]+", name) else f"({name}).numpy()"
     fixes = [_edited("have Python called whenever it runs: `py_function`", asked, new)]
-    if any(isinstance(node, ast.Return) for node in _around()):
+    if _goes_on_in_python():
+        call = f"{tf}.py_function(lambda value: ..., [{name}], {tf}.{dtype})"
+        title = f"have Python called whenever it runs, for all that needs numbers: `{call}`"
+        fixes = [{"title": title, "applicability": "manual", "edits": []}]
+    frame = user_frame()
+    own = frame is not None and frame.f_code.co_name == function
+    if own and any(isinstance(node, ast.Return) for node in _around()):
         title = f"or return `{name}` as it is, and call `.numpy()` on what `{function}` gives"
         fixes.append({"title": title, "applicability": "manual", "edits": []})
     fail(
@@ -184,6 +190,22 @@ def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
         labels=_labels(tensor, _born_text(tensor, scope), "asked for its value here"),
         subject=_subject(tensor, name, scope),
     )
+
+
+_TAKES_NUMBERS = {"bool", "float", "int", "len", "list", "range", "round", "str", "tuple"}
+
+
+def _goes_on_in_python() -> bool:
+    """Whether what `x.numpy()` gives is used as what no tensor of a graph can be."""
+    around = _around()
+    asked = around[0] if around else None
+    for node in around[1:]:
+        if isinstance(node, ast.Attribute) and node.value is asked:
+            return True
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in _TAKES_NUMBERS:
+            return True
+    return False
 
 
 def _format(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:

@@ -89,4 +89,9 @@ def name_of_scope(scope: int, name: str) -> str:
         found = getattr(type(value), "_stands_for", None)
         return found is not None and bool(found(value, scope))
 
-    return visible_name(wanted)
+    def is_traced(value: Any) -> bool:
+        """A callable object is traced under the name of its class, which makes another one."""
+        kind = type(value)
+        return kind.__name__ == name and kind.__module__ != "builtins" and callable(value)
+
+    return visible_name(wanted) or visible_name(is_traced)

@@ -273,14 +273,19 @@ def _caller() -> types.FrameType | None:
     return frame
 
 
-def _called(frame: types.FrameType | None) -> str:
-    """The NumPy function that `frame` is calling, as it is written: `np.mean`."""
-    if frame is None:
-        return ""
-    for node in enclosing(frame.f_code, frame.f_lasti):
+def _called(frame: types.FrameType | None) -> ast.Call | None:
+    """The call of a NumPy function that `frame` is at, as it is written: `np.mean(x)`."""
+    for node in () if frame is None else enclosing(frame.f_code, frame.f_lasti):
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
-            return ast.unparse(node.func)
-    return ""
+            return node
+    return None
+
+
+def _as_function(call: ast.Call | None, called: str, name: str) -> str:
+    """A function of `name` that makes the call, with its other arguments."""
+    if call is None or not name.isidentifier() or len(call.args) + len(call.keywords) < 2:
+        return called
+    return f"lambda {name}: {ast.unparse(call)}"
 
 
 def _name(tensor: Any, frame: types.FrameType | None) -> str:
@@ -292,12 +297,14 @@ def _name(tensor: Any, frame: types.FrameType | None) -> str:
 def refuse(tensor: Any, function: str = "") -> NoReturn:
     """Raises E0204: a NumPy function needs the value of a symbol."""
     frame = _caller()
-    called = _called(frame) or f"np.{function or 'asarray'}"
+    written = _called(frame)
+    called = f"np.{function or 'asarray'}" if written is None else ast.unparse(written.func)
     function = function or called.rsplit(".", 1)[-1]
     scope, tf = _holdfast.scope_of(tensor), module_alias()
     name, traced = _name(tensor, frame) or scope["node"], scope["name"]
     known = _INSTEAD.get(function) or (None if "." in function else _ours_for(function))
-    call = f"{tf}.py_function({called}, [{name}], {tf}.{tensor.dtype.name})"
+    body = _as_function(written, called, name)
+    call = f"{tf}.py_function({body}, [{name}], {tf}.{tensor.dtype.name})"
     fix = f"`{tf}.{known}` is part of the graph" if known else f"run it at each call: `{call}`"
     labels = []
     if born := born_loc(tensor):
