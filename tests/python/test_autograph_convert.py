@@ -6,6 +6,7 @@ import functools
 import gc
 import inspect
 import linecache
+import subprocess
 import sys
 import textwrap
 import traceback
@@ -452,3 +453,48 @@ def test_a_generator_that_is_called_runs_as_python_does():
         return total
 
     assert float(f(tf.constant(2.0))) == 6.0
+
+
+def test_frames_are_counted_as_the_program_has_them():
+    def who():
+        for _ in range(1):
+            if _ == 0:
+                return sys._getframe(1).f_code.co_name, inspect.currentframe().f_code.co_name
+
+    seen = []
+
+    @tf.function
+    def asks(x):
+        for _ in range(1):
+            seen.append((sys._getframe().f_code.co_name, *who()))
+        return x
+
+    asks(tf.constant(1.0))
+    assert seen == [("asks", "asks", "who")]
+    with pytest.raises(ValueError, match="not deep enough"):
+        tf.function(lambda: sys._getframe(10_000))()
+
+
+def test_code_is_converted_after_the_collector_was_frozen(tmp_path):
+    source = """
+import gc
+import holdfast as tf
+
+def larger(a, b):
+    return a if a > b else b
+
+def clipped(x):
+    if larger(x, tf.constant(0.0)) > 1.0:
+        return tf.constant(1.0)
+    return x
+
+own = clipped.__code__, larger.__code__
+gc.freeze()
+f = tf.function(lambda x: list(map(clipped, [x, -x])))
+print([float(y) for y in f(tf.constant(3.0))], (clipped.__code__, larger.__code__) == own)
+"""
+    (tmp_path / "app.py").write_text(source)
+    done = subprocess.run(
+        [sys.executable, "app.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[1.0, -3.0] True\n", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import subprocess
 import sys
 import textwrap
@@ -557,23 +556,3 @@ def test_two_functions_that_one_parent_makes(library):
 
     assert [float(f(tf.constant(v))) for v in (1.0, 2.0, -3.0)] == [1.0, 1.5, -1.5]
     assert make.__code__ is own
-
-
-def test_frames_are_counted_as_the_program_has_them():
-    def who():
-        for _ in range(1):
-            if _ == 0:
-                return sys._getframe(1).f_code.co_name, inspect.currentframe().f_code.co_name
-
-    seen = []
-
-    @tf.function
-    def asks(x):
-        for _ in range(1):
-            seen.append((sys._getframe().f_code.co_name, *who()))
-        return x
-
-    asks(tf.constant(1.0))
-    assert seen == [("asks", "asks", "who")]
-    with pytest.raises(ValueError, match="not deep enough"):
-        tf.function(lambda: sys._getframe(10_000))()
