@@ -34,9 +34,17 @@ def _roots(function: Callable[..., Any]) -> Iterator[Named]:
     for name, cell in zip(code.co_freevars, plain.__closure__ or (), strict=False):
         if cell != types.CellType():  # an empty one has no contents yet
             yield name, cell.cell_contents
-    for name in code.co_names:
+    for name in dict.fromkeys(_global_names(code)):
         if name in plain.__globals__:
             yield name, plain.__globals__[name]
+
+
+def _global_names(code: types.CodeType) -> Iterator[str]:
+    """The names that are no variables of a function, nor of those that it makes."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from _global_names(part)
 
 
 def _parts(name: str, value: Any) -> Iterator[Named]:
@@ -49,7 +57,12 @@ def _parts(name: str, value: Any) -> Iterator[Named]:
                 yield f"{name}[{key!r}]", part
     elif isinstance(value, (list, tuple, deque)):
         yield from ((f"{name}[{i}]", part) for i, part in enumerate(list(value)))
-    elif not isinstance(value, (type, types.ModuleType, types.FunctionType)):
+    elif isinstance(value, type):
+        if value.__module__.partition(".")[0] not in ("builtins", "holdfast"):
+            for key, part in list(vars(value).items()):
+                if not key.startswith("__") and not hasattr(type(part), "__get__"):
+                    yield f"{name}.{key}", part
+    elif not isinstance(value, (types.ModuleType, types.FunctionType)):
         space = getattr(value, "__dict__", None)
         if isinstance(space, dict) and type(value).__module__.partition(".")[0] != "holdfast":
             for key, part in list(space.items()):
