@@ -92,6 +92,21 @@ Ref<BatchSource> tried_on(const ValidationData& data, const ArrayOptions& arrays
        "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
 }
 
+// Training goes on with fewer batches than `fit` was asked for, or ends.
+void tell_of_end(Where asked, std::string headline, std::string why, std::string fix) {
+  Diagnostic d;
+  d.code = Code::W1403;
+  d.severity = Severity::kWarning;
+  d.headline = cat(headline, ": the data has no further batch");
+  Label label = used_here("training was asked for here");
+  label.loc = locate(asked);
+  label.primary = true;
+  if (label.loc.line > 0) d.labels.push_back(std::move(label));
+  d.why = std::move(why);
+  d.fixes.push_back(manual_fix(std::move(fix)));
+  warn(std::move(d));
+}
+
 // A loop over a dataset without an end would have none either.
 void check_end(const data::Dataset& batches, const std::optional<int64_t>& steps,
                const char* option) {
@@ -220,7 +235,18 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
     }
-    if (done == 0 && epoch > first) break;  // a generator that is used up; the history shows it
+    if (done == 0 && epoch > first) {
+      tell_of_end(line, cat("`fit` ended after epoch ", epoch, " of ", o.epochs),
+                  "a generator is used up once; a dataset begins anew for each epoch",
+                  "give a dataset, or as many batches as all epochs take");
+      break;
+    }
+    if (o.steps_per_epoch && done > 0 && done < *o.steps_per_epoch && !model.stop_training)
+      tell_of_end(line,
+                  cat("epoch ", epoch + 1, " of ", o.epochs, " ended after step ", done, " of ",
+                      *o.steps_per_epoch),
+                  "`steps_per_epoch` is more than what is left of the data",
+                  "give the dataset `repeat()`, or a smaller `steps_per_epoch`");
     if (done == 0)
       fail(Code::E1104, cat(model.described(), ": epoch ", epoch + 1, " had no batch"),
            "the data ended before the first one");

@@ -313,16 +313,27 @@ def test_classes_weigh_in_batches_of_datasets_too():
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
-def test_a_generator_that_is_used_up_ends_training_with_a_warning():
+def test_a_generator_that_is_used_up_ends_training_with_a_warning(capfd):
     def once():
         for _ in range(3):
             yield np.ones((4, 4), "f"), np.zeros(4, "i")
 
-    with pytest.warns(UserWarning, match="ended after epoch 1 of 3"):
-        history = classifier().fit(once(), epochs=3, verbose=0)
+    history = classifier().fit(once(), epochs=3, verbose=0)
+    text = capfd.readouterr().err
+    assert "warning[W1403]" in text and "ended after epoch 1 of 3" in text
     assert history.epoch == [0] and len(history.history["loss"]) == 1
     with pytest.raises((TypeError, ValueError), match="no batch"):
         classifier().fit(iter(()), epochs=3, verbose=0)
+
+
+def test_an_epoch_of_fewer_steps_than_were_asked_for_is_told_of(capfd):
+    x, y = classes()
+    classifier().fit(x[:8], y[:8], batch_size=4, steps_per_epoch=2, epochs=2, verbose=0)
+    assert "W1403" not in capfd.readouterr().err
+    history = classifier().fit(x[:8], y[:8], batch_size=4, steps_per_epoch=3, epochs=2, verbose=0)
+    text = capfd.readouterr().err
+    assert "warning[W1403]" in text and "epoch 1 of 2 ended after step 2 of 3" in text
+    assert history.epoch == [0, 1]
 
 
 def test_the_mean_of_the_loss_is_among_the_metrics_from_the_start():

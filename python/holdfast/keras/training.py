@@ -364,15 +364,6 @@ class Trainer:
         }
         with self._in_scope():
             _holdfast.model_fit(self, train, test, options)
-        most = options["epochs"]
-        done = history.epoch[-1] + 1 if history.epoch else most
-        if done < most and not self.stop_training:  # type: ignore[attr-defined]
-            warnings.warn(
-                f"`fit` ended after epoch {done} of {most}: the data has no further batch; "
-                "a generator is used up once, a dataset or a function that makes one lasts for all "
-                "epochs",
-                stacklevel=2,
-            )
         if not self.trainable_variables:  # type: ignore[attr-defined]
             warnings.warn(
                 f"model `{self.name}` has no trainable weights: "  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ namespace {
 #include "E1202_keras_sparse_labels.cpp"
 #include "E1203_keras_optimizer.cpp"
 #include "W1204_keras_nan.cpp"
+#include "W1403_keras_ended.cpp"
 // clang-format on
 
 }  // namespace
