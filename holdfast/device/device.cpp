@@ -93,6 +93,10 @@ void set_logical_cpus(int n) {
   if (n < 1)
     fail(Code::E1103,
          cat("set_logical_device_configuration: got ", n, " logical CPUs, expected 1 or more"));
+  constexpr int kMost = 4096;  // each has pools of its own, and stands in lists that are searched
+  if (n > kMost)
+    fail(Code::E1103, cat("set_logical_device_configuration: got ", n,
+                          " logical CPUs, expected at most ", kMost));
   if (n < r.cpus)
     fail(Code::E1103,
          cat("set_logical_device_configuration: ", r.cpus, " logical CPUs exist already"),

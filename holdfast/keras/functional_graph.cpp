@@ -422,7 +422,9 @@ Nested any_output(const Layer& layer) {
     if (c->node) calls.push_back(c);
   std::vector<Nested> outputs;
   for (LayerCall* c : calls) outputs.push_back(outputs_of(*c));
-  size_t results = outputs.at(0).leaves().size();
+  if (outputs.empty())
+    fail(Code::E0304, cat(layer.described(), " was never called on a symbol: it has no `output`"));
+  size_t results = outputs[0].leaves().size();
   std::vector<Tensor> symbols;
   for (size_t i = 0; i < results; ++i) {
     auto node = make_ref<Node>(&any_call_op(), Attrs{});

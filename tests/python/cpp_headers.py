@@ -73,11 +73,11 @@ def _fields(body):
 
 
 class Headers:
-    """What all public headers declare, by name."""
+    """What all headers declare, or some, by name."""
 
-    def __init__(self):
+    def __init__(self, paths=None):
         self.structs, self.functions = {}, {}
-        for path in sorted(HEADERS.rglob("*.h")):
+        for path in paths or sorted(HEADERS.rglob("*.h")):
             self._read(_without_comments(path.read_text()))
 
     def _read(self, text):
