@@ -189,6 +189,15 @@ class HOLDFAST_API Dataset {
     mark_caller(at);
     return zipped(datasets);
   }
+  static Dataset zip(const Dataset& a, const Dataset& b, const Line& at = Line::current()) {
+    mark_caller(at);
+    return zipped({a, b});
+  }
+  static Dataset zip(const Dataset& a, const Dataset& b, const Dataset& c,
+                     const Line& at = Line::current()) {
+    mark_caller(at);
+    return zipped({a, b, c});
+  }
   static Dataset zip(const std::vector<std::pair<std::string, Dataset>>& datasets,
                      const Line& at = Line::current()) {
     mark_caller(at);
@@ -489,6 +498,8 @@ class HOLDFAST_API Iterator {
 /// What a range-for over a dataset goes by.
 class Dataset::Each {
  public:
+  using value_type = OneOrMore;
+  using difference_type = int64_t;
   explicit Each(Iterator iterator) : iterator_(std::move(iterator)) { ++*this; }
   const OneOrMore& operator*() const { return element_; }
   const OneOrMore* operator->() const { return &element_; }
@@ -496,6 +507,7 @@ class Dataset::Each {
     there_ = iterator_.object()->next(element_);
     return *this;
   }
+  void operator++(int) { ++*this; }
   bool operator==(std::nullptr_t) const { return !there_; }
 
  private:

@@ -62,6 +62,16 @@ const Nested& Nested::operator[](size_t i) const {
   return entries_[i].second;
 }
 
+const Nested& Nested::operator[](std::string_view key) const {
+  if (const Nested* found = find(key)) return *found;
+  std::string there;
+  for (const Entry& e : entries_)
+    if (kind_ == Kind::kDict) there += cat(there.empty() ? "" : ", ", "'", e.first, "'");
+  fail(Code::E1103,
+       cat("key '", key, "' of ", word(kind_), " of ", entries_.size(), " was asked for"),
+       there.empty() ? "it has no keys" : cat("its keys are ", there));
+}
+
 const std::string& Nested::key(size_t i) const {
   if (i >= entries_.size())
     fail(Code::E1103,

@@ -28,6 +28,12 @@ class HOLDFAST_API Nested {
   [[gnu::always_inline]] Nested(std::initializer_list<Braced> values,
                                 const std::source_location& at = std::source_location::current())
       : Nested(In(values, at).tensor()) {}
+  /// A copy of the elements, of their own type.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  [[gnu::always_inline]] Nested(const std::vector<T>& values,
+                                const std::source_location& at = std::source_location::current())
+      : Nested(Tensor::of(values, at)) {}
   /// A tuple: `{x, y}`, `{{a, b}, y}`, `{x, y, sample_weight}`.
   Nested(Nested first, Nested second);
   Nested(Nested first, Nested second, Nested third);
@@ -48,10 +54,20 @@ class HOLDFAST_API Nested {
   bool is_sequence() const { return kind_ == Kind::kList || kind_ == Kind::kTuple; }
   /// The one tensor; anything else is refused, and `what` names it.
   const Tensor& tensor(std::string_view what = "a value") const;
+#ifndef HOLDFAST_BUILDING  // our own code says what it reads, for the message
+  operator Tensor() const { return tensor(); }
+#endif
+  /// The only element of the one tensor.
+  template <class T>
+  T item(const std::source_location& at = std::source_location::current()) const {
+    return tensor().template item<T>(at);
+  }
   /// How many items or entries.
   size_t size() const { return entries_.size(); }
   /// Item `i` of a list or tuple, or the value of entry `i` of a dict; one out of range is refused.
   const Nested& operator[](size_t i) const;
+  /// The value of a key of a dict; one that is not there is refused with those that are.
+  const Nested& operator[](std::string_view key) const;
   const std::string& key(size_t i) const;
   /// The value of a key; null where there is none.
   const Nested* find(std::string_view key) const;

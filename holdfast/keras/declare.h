@@ -152,9 +152,10 @@ namespace detail {
 template <class T>
 concept HoldsObject = requires(const T& held) { Ref<Object>(held.ref()); };
 /// What may stand for a first option: `Dense(64)`, `Adam(1e-3)`, `Activation("relu")`,
-/// `Bidirectional(LSTM(8))`.
+/// `Bidirectional(LSTM(8))`, `Reshape(Shape{2, 3})`.
 template <class T>
-concept FirstOption = std::is_arithmetic_v<T> || ConvertsTo<T, std::string> || HoldsObject<T>;
+concept FirstOption = std::is_arithmetic_v<T> || ConvertsTo<T, std::string> || HoldsObject<T> ||
+                      std::is_same_v<T, Shape>;
 template <FirstOption T>
 Config as_config(const T& value) {
   if constexpr (std::is_same_v<T, bool>)
@@ -163,6 +164,8 @@ Config as_config(const T& value) {
     return static_cast<int64_t>(value);
   else if constexpr (std::is_arithmetic_v<T>)
     return static_cast<double>(value);
+  else if constexpr (std::is_same_v<T, Shape>)
+    return Config(Config::List(value.begin(), value.end()));
   else if constexpr (HoldsObject<T>)
     return Config(Ref<Object>(value.ref()));
   else

@@ -9,6 +9,18 @@
 
 namespace holdfast::keras {
 
+namespace detail {
+/// Values in braces that have no name.
+struct Unnamed {
+  template <FirstOption A>
+  Unnamed(A);
+  template <FirstOption A>
+  Unnamed(A, A);
+  template <FirstOption A>
+  Unnamed(A, A, A);
+};
+}  // namespace detail
+
 /// Holds a layer of class L, or of one that derives from it.
 template <DerivesFrom<Layer> L>
 class Handle {
@@ -22,7 +34,7 @@ class Handle {
     configure(options);
   }
   /// The same with the first option in front, as Python has it: `layers::Dense(64, {.activation =
-  /// "relu"})`.
+  /// "relu"})`, `layers::Reshape(Shape{2, 3})`.
   template <detail::FirstOption T>
   [[gnu::always_inline]] explicit Handle(
       const T& first, typename L::Options options = {},
@@ -51,6 +63,8 @@ class Handle {
     mark_caller(at);
     take_first_two(options, detail::as_config(first), detail::as_config(second));
   }
+  // For its words: braces alone could be options as well as values of the first one.
+  explicit Handle(const detail::Unnamed&) = delete;  // write `{.option = {2, 3}}`
   /// Code in front: `layers::Lambda([](Tensor x) { return x * 2; })`.
   template <class F>
     requires(std::is_class_v<F> && !detail::FirstOption<F> &&
@@ -71,8 +85,9 @@ class Handle {
     return (*layer_)(inputs, options, at);
   }
   /// Of several tensors: `Concatenate()({a, b})`.
+  template <std::same_as<Tensor> T>  // no numbers in braces, which make a tensor too
   [[gnu::always_inline]] Tensor operator()(
-      std::initializer_list<Tensor> inputs, const CallOptions& options = {},
+      std::initializer_list<T> inputs, const CallOptions& options = {},
       const std::source_location& at = std::source_location::current()) const {
     return (*layer_)(Nested::list_of(inputs), options, at).tensor();
   }

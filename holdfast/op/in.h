@@ -19,10 +19,11 @@ class In;
 class Sizes;
 class Variable;
 
-/// What is no tensor, but is one when it is read: a part of a variable, a gradient.
+/// What is no tensor, but is one when it is read: a part of a variable, a gradient, an element of a
+/// dataset.
 template <class T>
 concept ReadsAsTensor = requires(const T& x) {
-  { x.tensor() } -> std::same_as<Tensor>;
+  requires std::same_as<std::remove_cvref_t<decltype(x.tensor())>, Tensor>;
 } && !DerivesFrom<T, In> && !DerivesFrom<T, Sizes>;
 
 /// A text of C++: a literal, a std::string, a std::string_view.
@@ -130,6 +131,10 @@ class HOLDFAST_API In {
   [[gnu::always_inline]] In(const std::array<T, N>& values,
                             const std::source_location& at = std::source_location::current())
       : tensor_(Tensor::of(values, Shape{N}, at)) {}
+  template <ComplexLike T>
+  [[gnu::always_inline]] In(const T& value,
+                            const std::source_location& at = std::source_location::current())
+      : tensor_(Tensor::of(std::span<const T>(&value, 1), Shape{}, at)) {}
   // A copy owns what it refers to, even if the original only saw it.
   In(const In& o)
       : tensor_(o.held()),
@@ -234,6 +239,12 @@ class HOLDFAST_API Ins {
     mark_caller(at);
   }
   [[gnu::always_inline]] Ins(const Tensors& list,
+                             const std::source_location& at = std::source_location::current())
+      : Ins(std::span<const Tensor>(list)) {
+    mark_caller(at);
+  }
+  template <size_t N>
+  [[gnu::always_inline]] Ins(const std::array<Tensor, N>& list,
                              const std::source_location& at = std::source_location::current())
       : Ins(std::span<const Tensor>(list)) {
     mark_caller(at);

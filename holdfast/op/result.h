@@ -29,6 +29,8 @@ struct Result<Tensors> {
   static constexpr ResultKind kind = ResultKind::kList;
   static Tensors list(Tensors t) { return t; }
 };
+template <size_t N>
+struct Result<TensorTuple<N>> : Result<Tensors> {};
 template <>
 struct Result<std::vector<Tensor>> {
   static constexpr ResultKind kind = ResultKind::kList;

@@ -39,18 +39,38 @@ class HOLDFAST_API Variable {
   [[gnu::always_inline]] Tensor read(
       const std::source_location& at = std::source_location::current()) const {
     mark_caller(at);
-    return value();
+    return now();
+  }
+  [[gnu::always_inline]] Tensor value(
+      const std::source_location& at = std::source_location::current()) const {
+    return read(at);
+  }
+  /// What `read` gives, as numbers of C++.
+  template <class T>
+  T item(const std::source_location& at = std::source_location::current()) const {
+    return read(at).template item<T>(at);
+  }
+  template <class T>
+  std::vector<T> to_vector(const std::source_location& at = std::source_location::current()) const {
+    return read(at).template to_vector<T>(at);
   }
   /// A part of it, to be read or assigned to: `v[0] = 1.f`, `v(slice(1, 3), all)`.
   VariablePart operator[](const Index& item) const;
   template <class... More>
   VariablePart operator()(const Index& first, const More&... more) const;
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, Tensor> ||
+             std::is_same_v<T, VariablePart>)
+  void operator=(const T& value) = delete;  // write `v.assign(value)`, or `v.assign_add(1)`
   const Variable& assign(const In& value) const;
   const Variable& assign_add(const In& delta) const;
   const Variable& assign_sub(const In& delta) const;
 
   DType dtype() const { return state()->dtype; }
   const Shape& shape() const { return state()->shape; }
+  int rank() const { return shape().rank(); }
+  int64_t dim(int axis) const { return shape()[axis]; }
+  int64_t size() const { return shape().size(); }
   const std::string& name() const { return state()->name; }
   bool trainable() const { return state()->trainable; }
   /// The device that holds the value; null in a graph, where each session has one of its own.
@@ -76,7 +96,7 @@ class HOLDFAST_API Variable {
 
  private:
   void make(const In& initial, VariableOptions);
-  Tensor value() const;
+  Tensor now() const;
   [[noreturn]] static void refuse_undefined();
 
   // Each copy is a reference to the state itself, so that whoever walks over the objects of a

@@ -188,6 +188,22 @@ HOLDFAST_BRACES(HOLDFAST_LIST(
 HOLDFAST_BRACES(HOLDFAST_LIST(HOLDFAST_LIST(
     HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T)))))))))
 #undef HOLDFAST_BRACES
+
+#ifndef HOLDFAST_BUILDING
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor::Tensor(T number, const std::source_location& at)
+    : Tensor(constant(number, DType::kInvalid, at)) {}
+template <detail::Element T>
+Tensor::Tensor(HOLDFAST_LIST(T) row, const std::source_location& at)
+    : Tensor(constant(row, DType::kInvalid, at)) {}
+template <detail::Element T>
+Tensor::Tensor(HOLDFAST_LIST(HOLDFAST_LIST(T)) rows, const std::source_location& at)
+    : Tensor(constant(rows, DType::kInvalid, at)) {}
+template <detail::Element T>
+Tensor::Tensor(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T))) rows, const std::source_location& at)
+    : Tensor(constant(rows, DType::kInvalid, at)) {}
+#endif
 #undef HOLDFAST_LIST
 
 }  // namespace holdfast

@@ -175,19 +175,28 @@ VariablePart Variable::operator()(const Index& first, const More&... more) const
 class HOLDFAST_API RowIterator {
  public:
   using value_type = Tensor;
+  using reference = Tensor;
+  using pointer = void;
   using difference_type = int64_t;
+  using iterator_category = std::input_iterator_tag;
+  RowIterator() = default;
   explicit RowIterator(Tensor of, int64_t at) : of_(std::move(of)), at_(at), where_(here()) {}
   Tensor operator*() const;
   RowIterator& operator++() {
     ++at_;
     return *this;
   }
+  RowIterator operator++(int) {
+    RowIterator before = *this;
+    ++at_;
+    return before;
+  }
   bool operator==(const RowIterator& o) const { return at_ == o.at_; }
 
  private:
   Tensor of_;
-  int64_t at_;
-  Where where_;  // the loop's line: rows are born there
+  int64_t at_ = 0;
+  Where where_ = nullptr;  // the loop's line: rows are born there
 };
 namespace detail {
 HOLDFAST_API int64_t number_of_rows(const Tensor& t);
@@ -198,10 +207,19 @@ HOLDFAST_API int64_t number_of_rows(const Tensor& t);
   detail::number_of_rows(t);
   return RowIterator(t, 0);
 }
+// For std::ranges, which takes no other for a tensor that is not const.
+[[gnu::always_inline]] inline RowIterator begin(
+    Tensor& t, const std::source_location& at = std::source_location::current()) {
+  return begin(std::as_const(t), at);
+}
 [[gnu::always_inline]] inline RowIterator end(
     const Tensor& t, const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
   return RowIterator(Tensor(), detail::number_of_rows(t));
+}
+[[gnu::always_inline]] inline RowIterator end(
+    Tensor& t, const std::source_location& at = std::source_location::current()) {
+  return end(std::as_const(t), at);
 }
 
 // -- changing in place
@@ -221,8 +239,7 @@ HOLDFAST_API const Variable& operator/=(const Variable& v, const In& x);
 
 /// Whether both are the same tensor, not only equal ones.
 inline bool same(const Tensor& a, const Tensor& b) { return a.rep() == b.rep(); }
-/// For containers that hold tensors by identity: `std::unordered_set<Tensor, std::hash<Tensor>,
-/// SameTensor>`.
+/// For what compares tensors by identity: `std::ranges::find` and the like.
 struct SameTensor {
   bool operator()(const Tensor& a, const Tensor& b) const { return same(a, b); }
 };
@@ -234,5 +251,20 @@ template <>
 struct std::hash<holdfast::Tensor> {
   size_t operator()(const holdfast::Tensor& t) const noexcept {
     return t.defined() ? static_cast<size_t>(t.rep()->id) : 0;
+  }
+};
+/// Of their identity too, so that `std::unordered_map<Tensor, V>` works; `==` is element by
+/// element.
+template <>
+struct std::equal_to<holdfast::Tensor> {
+  bool operator()(const holdfast::Tensor& a, const holdfast::Tensor& b) const noexcept {
+    return holdfast::same(a, b);
+  }
+};
+/// Likewise, as `==` of variables.
+template <>
+struct std::hash<holdfast::Variable> {
+  size_t operator()(const holdfast::Variable& v) const noexcept {
+    return v.defined() ? static_cast<size_t>(v.handle().rep()->id) : 0;
   }
 };

@@ -153,7 +153,7 @@ struct SvdOptions {
 };
 /// Singular values s, largest first, with u and v such that u diag(s) adjoint(v) = tensor; only s
 /// without compute_uv.
-HOLDFAST_API Tensors svd(const In& tensor, const SvdOptions& = {});
+HOLDFAST_API TensorTuple<3> svd(const In& tensor, const SvdOptions& = {});
 /// Eigenvalues, smallest first, and eigenvectors of self-adjoint matrices; only the lower triangle
 /// is read.
 HOLDFAST_API std::tuple<Tensor, Tensor> eigh(const In& tensor);
@@ -167,8 +167,8 @@ struct EighTridiagonalOptions {
 };
 /// Eigenvalues of the self-adjoint matrix with `alpha` on its diagonal and `beta` above it; and
 /// eigenvectors unless eigvals_only.
-HOLDFAST_API Tensors eigh_tridiagonal(const In& alpha, const In& beta,
-                                      const EighTridiagonalOptions& = {});
+HOLDFAST_API TensorTuple<2> eigh_tridiagonal(const In& alpha, const In& beta,
+                                             const EighTridiagonalOptions& = {});
 /// Eigenvalues and eigenvectors, complex.
 HOLDFAST_API std::tuple<Tensor, Tensor> eig(const In& tensor);
 /// Eigenvalues, complex.

@@ -285,6 +285,10 @@ class Number : public In {
   [[gnu::always_inline]] Number(T v,
                                 const std::source_location& at = std::source_location::current())
       : In(v, at) {}
+  template <ComplexLike T>
+  [[gnu::always_inline]] Number(const T& v,
+                                const std::source_location& at = std::source_location::current())
+      : In(v, at) {}
 };
 
 // There is no operator!: on a Tensor C++ asks for its truth. Element by element: `logical_not`.

@@ -44,6 +44,9 @@ inline constexpr DType float16 = DType::kFloat16, bfloat16 = DType::kBFloat16,
                        int16 = DType::kInt16, int32 = DType::kInt32, int64 = DType::kInt64,
                        uint8 = DType::kUInt8, uint16 = DType::kUInt16, uint32 = DType::kUInt32,
                        uint64 = DType::kUInt64, boolean = DType::kBool, string = DType::kString;
+#ifndef HOLDFAST_BUILDING  // our own code calls the C++ types so (tensor/complex.h)
+inline constexpr DType complex64 = DType::kComplex64, complex128 = DType::kComplex128;
+#endif
 
 /// A set of dtypes, one bit each.
 class DTypes {
@@ -129,12 +132,13 @@ HOLDFAST_MAP(std::string, kString)
 #undef HOLDFAST_MAP
 /// std::complex, known by its looks: its header would be the largest that programs read with ours.
 template <class T>
-  requires requires(const T& c) {
-    requires std::is_same_v<decltype(c.real()), typename T::value_type>;
-    requires std::is_same_v<decltype(c.imag()), typename T::value_type>;
-    requires std::is_floating_point_v<typename T::value_type>;
-    requires sizeof(T) == 2 * sizeof(typename T::value_type);
-  }
+concept ComplexLike = requires(const T& c) {
+  requires std::is_same_v<decltype(c.real()), typename T::value_type>;
+  requires std::is_same_v<decltype(c.imag()), typename T::value_type>;
+  requires std::is_floating_point_v<typename T::value_type>;
+  requires sizeof(T) == 2 * sizeof(typename T::value_type);
+};
+template <ComplexLike T>
 struct dtype_of_type<T> {
   static constexpr DType value = dtype_of_type<typename T::value_type>::value == DType::kFloat32
                                      ? DType::kComplex64

@@ -49,12 +49,44 @@ struct HOLDFAST_API TensorRep final : RefCounted {
   void released(int64_t before) const noexcept override;
 };
 
+namespace detail {
+/// What may stand in braces that make a tensor.
+template <class T>
+concept Element = std::is_arithmetic_v<T> || std::is_convertible_v<const T&, std::string_view>;
+}  // namespace detail
+
 class HOLDFAST_API Tensor {
  public:
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor&) = default;
+  Tensor& operator=(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  // For its words, where `x[0] = 1.f` is written.
+  void operator=(const Tensor&) const = delete;  // parts of a Variable change: `v[0] = 1.f`
   explicit Tensor(Ref<TensorRep> rep) : rep_(std::move(rep)) {}
   /// A variable's value now; tapes see the read.
   Tensor(const Variable& v, const std::source_location& at = std::source_location::current());
+#ifndef HOLDFAST_BUILDING
+  // Our own code says `constant`, and has functions that take tensors beside ones that take
+  // numbers.
+
+  /// What `constant` makes of a number, or of numbers or texts in braces: `Tensor x = 1.5`, `Tensor
+  /// x = {{1, 2}, {3, 4}}`.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Tensor(T number, const std::source_location& at = std::source_location::current());
+  template <detail::Element T>
+  Tensor(std::initializer_list<T> row,
+         const std::source_location& at = std::source_location::current());
+  template <detail::Element T>
+  Tensor(std::initializer_list<std::initializer_list<T>> rows,
+         const std::source_location& at = std::source_location::current());
+  template <detail::Element T>
+  Tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> rows,
+         const std::source_location& at = std::source_location::current());
+#endif
   /// A scalar.
   template <class T>
     requires std::is_arithmetic_v<T>
@@ -77,6 +109,12 @@ class HOLDFAST_API Tensor {
       const std::source_location& at = std::source_location::current()) {
     mark_caller(at);
     return from_bytes(dtype_of<T>, std::move(shape), values.data(), values.size());
+  }
+  template <class T, size_t N>
+    requires(!std::is_const_v<T> || N != std::dynamic_extent)
+  static Tensor of(std::span<T, N> values, Shape shape,
+                   const std::source_location& at = std::source_location::current()) {
+    return of(std::span<const std::remove_const_t<T>>(values), std::move(shape), at);
   }
   template <class T>
   static Tensor of(std::initializer_list<T> values, Shape shape,
@@ -123,6 +161,9 @@ class HOLDFAST_API Tensor {
   /// The truth of its one element, as Python has it: `if (loss < best)`. Reads the value; refused
   /// for several elements, and while a function is traced, where there is no value yet.
   explicit operator bool() const { return truth(); }
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+  explicit operator T() const = delete;  // write `x.item<float>()`, or `x.to_double()`
 #endif
   /// Whether it refers to anything: one that was only declared does not, and is refused wherever a
   /// tensor is needed.
@@ -206,6 +247,7 @@ class HOLDFAST_API Tensor {
     mark_caller(at);
     return *on_host(dtype_of<T>, 1).template raw<T>();
   }
+  void item() const = delete;  // C++ wants to be told the type: write `x.item<float>()`
   /// The only element as a C++ number, whatever the dtype.
   [[gnu::always_inline]] double to_double(
       const std::source_location& at = std::source_location::current()) const {
@@ -252,11 +294,40 @@ using Tensors = InlineVector<Tensor, 4>;
 // Tensors compare element by element, so containers of them would ask several elements for one
 // truth. Compare what is meant: `reduce_all(a == b)`, or ids.
 template <class A>
-bool operator==(const std::vector<Tensor, A>&, const std::vector<Tensor, A>&) = delete;
+bool operator==(  // of each two: `reduce_all(a == b)` for values, `same(a, b)` for tensors
+    const std::vector<Tensor, A>&, const std::vector<Tensor, A>&) = delete;
 template <size_t N>
 bool operator==(const InlineVector<Tensor, N>&, const InlineVector<Tensor, N>&) = delete;
+
+/// `Tensors` whose number is known to the compiler, so that they take themselves apart: `auto [s,
+/// u, v] = linalg::svd(x)`. Fewer of them, where an option asked for fewer, are refused.
+template <size_t N>
+class TensorTuple : public Tensors {
+ public:
+  using Tensors::Tensors;
+  TensorTuple(Tensors all) : Tensors(std::move(all)) {}
+  template <size_t I>
+  Tensor get() const {
+    return (*this)[I];
+  }
+};
 
 /// A tensor that looks into `base`'s buffer: same memory, another shape or start.
 HOLDFAST_API Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes = 0);
 
 }  // namespace holdfast
+
+template <size_t N>
+struct std::tuple_size<holdfast::TensorTuple<N>> : std::integral_constant<size_t, N> {};
+template <size_t I, size_t N>
+struct std::tuple_element<I, holdfast::TensorTuple<N>> {
+  using type = holdfast::Tensor;
+};
+// Only for its words: without it the compiler would speak of a private member.
+template <size_t N>
+struct std::tuple_size<holdfast::InlineVector<holdfast::Tensor, N>> {
+  static_assert(N == 0,
+                "how many tensors there are is known when the program runs: write `auto [a, b] = "
+                "holdfast::exactly<2>(...)`");
+  static constexpr size_t value = 0;
+};

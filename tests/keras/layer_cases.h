@@ -46,7 +46,8 @@ struct Case {
     }
     if (const Config* given = d.find("mask")) {
       std::vector<Nested> each;
-      for (const Config& m : given->as_list()) each.push_back(m.is_null() ? Nested() : mask(m));
+      for (const Config& m : given->as_list())
+        each.push_back(m.is_null() ? Nested() : Nested(mask(m)));
       options.mask = d.find("list") ? Nested::list(each) : each[0];
     }
     if (const Config* flags = d.find("call"))

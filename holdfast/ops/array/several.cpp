@@ -18,4 +18,9 @@ void refuse_count(size_t got, size_t expected) {
   fail(Code::E1102, cat(got, " tensors were given where names for ", expected, " are"));
 }
 
+void refuse_rank(const Shape& got, size_t expected) {
+  fail(Code::E1102,
+       cat("shape ", got.text(), " was given where names for ", expected, " sizes are"));
+}
+
 }  // namespace holdfast::detail

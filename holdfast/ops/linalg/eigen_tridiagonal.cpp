@@ -64,7 +64,8 @@ REGISTER(FUNCTION(&linalg::eigh_tridiagonal)
                       "select_range=[1, 2]")
              .reference("[scipy.linalg.eigh_tridiagonal(alpha, beta, True, select, select_range)]")
              .checks({.rtol = 1e-4, .atol = 1e-5}));
-Tensors linalg::eigh_tridiagonal(const In& alpha, const In& beta, const EighTridiagonalOptions& o) {
+TensorTuple<2> linalg::eigh_tridiagonal(const In& alpha, const In& beta,
+                                        const EighTridiagonalOptions& o) {
   Tensor a = alpha, b = beta.tensor(a.dtype());
   check(a, b, o);
   // Found in twice the precision, vectors are orthogonal to the last bit.

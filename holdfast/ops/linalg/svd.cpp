@@ -167,7 +167,7 @@ REGISTER(FUNCTION(&linalg::svd)
              .samples("uniform(4, 3), compute_uv=False", "uniform(2, 3, 5), compute_uv=False")
              .reference("np.linalg.svd(tensor, compute_uv=False)")
              .checks({.rtol = 1e-4, .atol = 1e-5}));
-Tensors linalg::svd(const In& tensor, const SvdOptions& o) {
+TensorTuple<3> linalg::svd(const In& tensor, const SvdOptions& o) {
   Tensors suv = svd_op.many({tensor}, {o.compute_uv, o.full_matrices});
   suv[0] = real(suv[0]);  // the op's are of the matrix's dtype
   if (!o.compute_uv) suv.resize(1);

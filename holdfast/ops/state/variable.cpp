@@ -113,7 +113,7 @@ CreationWatcher*& creation_watcher() {
 }
 
 // The variable holds its handle for the time of the call: no copy is counted, which all three do.
-Tensor Variable::value() const {
+Tensor Variable::now() const {
   static const Attrs own_dtype{Arg(DType::kInvalid)};
   Tensors out;
   apply(read_op.def(), {&handle(), 1}, own_dtype, out);
