@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "holdfast/base/parallel.h"
+#include "holdfast/ops/random/cpu/philox_loops.h"
 
 namespace holdfast::random {
 namespace {
@@ -59,30 +60,7 @@ std::array<float, 2> normal_pair(uint32_t x0, uint32_t x1) {
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }
 
-// One block waits on twenty dependent multiplications; several side by side keep the core busy, and
-// the compiler can make vectors of them.
-constexpr size_t kLanes = 8;
-using Lanes = std::array<uint32_t, kLanes>;
-
-std::array<Lanes, 4> next_lanes(Philox& gen) {
-  std::array<Lanes, 4> c;
-  for (size_t i = 0; i < kLanes; ++i) {
-    const uint64_t lo = gen.counter_lo + i, hi = gen.counter_hi + (lo < i ? 1 : 0);
-    c[0][i] = low(lo), c[1][i] = high(lo), c[2][i] = low(hi), c[3][i] = high(hi);
-  }
-  uint32_t k0 = low(gen.key), k1 = high(gen.key);
-  for (int round = 0; round < 10; ++round, k0 += kWeyl0, k1 += kWeyl1) {
-    for (size_t i = 0; i < kLanes; ++i) {
-      const uint64_t p0 = kFactor0 * c[0][i], p1 = kFactor1 * c[2][i];
-      c[0][i] = high(p1) ^ c[1][i] ^ k0;
-      c[1][i] = low(p1);
-      c[2][i] = high(p0) ^ c[3][i] ^ k1;
-      c[3][i] = low(p0);
-    }
-  }
-  gen.skip(kLanes);
-  return c;
-}
+constexpr size_t kAtOnce = kPhiloxBlocks;
 
 // Group g of `out` is made by `make(block g)`.
 template <size_t kGroup, class T, class Make>
@@ -93,11 +71,13 @@ void fill_groups(Philox gen, std::span<T> out, int64_t grain, Make make) {
     Philox g = gen;
     g.skip(i);
     const size_t whole = std::min(static_cast<size_t>(end), out.size() / kGroup);
-    for (; i + kLanes <= whole; i += kLanes) {
-      const auto c = next_lanes(g);
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        const auto made = make(Block{c[0][lane], c[1][lane], c[2][lane], c[3][lane]});
-        for (size_t j = 0; j < kGroup; ++j) out[(i + lane) * kGroup + j] = made[j];
+    for (; i + kAtOnce <= whole; i += kAtOnce) {
+      std::array<Block, kAtOnce> blocks;
+      HOLDFAST_BEST_ISA(philox_words(g, kPhiloxBlocks, blocks[0].data()));
+      g.skip(kAtOnce);
+      for (size_t k = 0; k < kAtOnce; ++k) {
+        const auto made = make(blocks[k]);
+        for (size_t j = 0; j < kGroup; ++j) out[(i + k) * kGroup + j] = made[j];
       }
     }
     for (; i < static_cast<size_t>(end); ++i) {
@@ -218,7 +198,16 @@ double UniformDoubles::operator()() {
   return pair_[static_cast<size_t>(--left_)];
 }
 
-void fill_uniform(Philox gen, std::span<float> out) { fill_from_words(gen, out, uniform_float); }
+void fill_uniform(Philox gen, std::span<float> out) {
+  const auto whole = static_cast<int64_t>(out.size() / (4 * kAtOnce)) * kPhiloxBlocks;
+  parallel_for(whole, kUniformGrain, [&](int64_t begin, int64_t end) {
+    Philox g = gen;
+    g.skip(static_cast<uint64_t>(begin));
+    HOLDFAST_BEST_ISA(philox_uniform(g, end - begin, out.data() + begin * 4));
+  });
+  gen.skip(static_cast<uint64_t>(whole));
+  fill_from_words(gen, out.subspan(static_cast<size_t>(whole) * 4), uniform_float);
+}
 void fill_uniform(Philox gen, std::span<double> out) {
   fill_from_word_pairs(gen, out, uniform_double);
 }

@@ -55,6 +55,25 @@ TEST(Philox, FloatsAreTensorFlows) {
   check_floats<BFloat16Bits>("bf16");
 }
 
+// What is made of many blocks at once is what they give one by one, beyond where the counter wraps.
+TEST(Philox, ManyBlocksAreThoseOneByOne) {
+  for (const Philox& gen :
+       {kA, kB, Philox{~uint64_t{0} - 40, 3, 9}, Philox{0xffffffffu - 50, 0, 1}})
+    for (const size_t n : {31, 128, 129, 500, 4096, 70001}) {
+      std::vector<uint32_t> words(n);
+      std::vector<float> floats(n);
+      fill_uniform_full_int(gen, std::span(words));
+      fill_uniform(gen, std::span(floats));
+      Philox one = gen;
+      Block block{};
+      for (size_t i = 0; i < n; ++i) {
+        if (i % 4 == 0) block = one();
+        ASSERT_EQ(words[i], block[i % 4]) << i << " of " << n;
+        ASSERT_EQ(floats[i], static_cast<float>(block[i % 4] & 0x7fffffu) * 0x1p-23f) << i;
+      }
+    }
+}
+
 TEST(Philox, FullRangeIntegersAreTensorFlows) {
   check_full_ints<int32_t>("i32");
   check_full_ints<uint32_t>("u32");
