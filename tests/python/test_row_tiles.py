@@ -333,3 +333,24 @@ def program(seed):
 def test_random_programs(seed):
     f, args = program(seed)
     same(f, *args, joined=None, calls=2)
+
+
+@pytest.mark.parametrize("n", [1000, 1024, 37])
+def test_softmax_of_many_rows_is_that_of_a_few(n):
+    rows = 2**19 // n
+    x, u = (tf.constant(floats(rows, n, seed=i)) for i in (1, 2))
+    u = tf.where(u > 1.0, -0.0, u)
+
+    def both(x, u):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.softmax(x)
+        return y, tape.gradient(y, x, output_gradients=u)
+
+    found = both(x, u)
+    for begin in range(0, rows, max(1, rows // 5)):
+        few = slice(begin, begin + 8)
+        for all_rows, wanted in zip(found, both(x[few], u[few]), strict=True):
+            np.testing.assert_array_equal(
+                all_rows[few].numpy().view(np.int32), wanted.numpy().view(np.int32)
+            )

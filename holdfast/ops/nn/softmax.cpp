@@ -117,6 +117,7 @@ static const Op softmax_gradient_op =
         .dtypes(kFloats)
         .doc("(dy - sum(dy * output)) * output along the last axis.")
         .infer(infer_gradient)
+        .kernel("code", prepare_softmax_gradient_code, run_softmax_code, {float32, float64})
         .kernel("rows", run_gradient<false>)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor u = g.dy(), dy = g.x(0), y = g.x(1);
