@@ -180,6 +180,10 @@ HF_FN T silu_grad(T dy, T y) {
   return dy * s * (T(1) + y * (T(1) - s));
 }
 template <class T>
+HF_FN T gelu(T x) {
+  return T(0.5) * x * erfc(x * T(-0.70710678118654752440));
+}
+template <class T>
 HF_FN T gelu_grad(T dy, T y) {
   const T below = T(0.5) * erfc(y * T(-0.70710678118654752440));  // 1 + erf(y) cancels far left
   return dy * (below + y * T(0.39894228040143267794) * exp(T(-0.5) * y * y));

@@ -25,6 +25,8 @@ inline Tensor awkward_numbers(DType d, int64_t n, std::mt19937_64& random) {
         constexpr T kEnds[] = {0, 1, static_cast<T>(-1), std::numeric_limits<T>::min(),
                                std::numeric_limits<T>::max()};
         x = i % 3 == 0 ? kEnds[bits % 5] : i % 3 == 1 ? static_cast<T>(bits) : static_cast<T>(near);
+      } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>) {
+        x = i % 2 ? T(static_cast<float>(near)) : T::from_bits(static_cast<uint16_t>(bits));
       } else if constexpr (std::is_floating_point_v<T>) {
         using Limits = std::numeric_limits<T>;
         const T ends[] = {T(0),
@@ -79,7 +81,7 @@ inline int64_t first_difference(const Tensor& a, const Tensor& b) {
 inline double number_at(const Tensor& t, int64_t i) {
   double out = 0;
   visit_plain(t.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_arithmetic_v<T>) out = static_cast<double>(t.raw<T>()[i]);
+    if constexpr (std::is_convertible_v<T, double>) out = static_cast<double>(t.raw<T>()[i]);
   });
   return out;
 }

@@ -18,7 +18,7 @@
 namespace holdfast {
 namespace {
 
-constexpr DType kTypes[] = {float32, float64, int32, int64, boolean};
+constexpr DType kTypes[] = {float32, float64, float16, bfloat16, int32, int64, boolean};
 
 // Runs both ways over vectors of every length up to 70 and a longer one. False: there is no code.
 bool compare(const Expr& e, std::span<const DType> from, const std::string& what) {
@@ -71,18 +71,19 @@ TEST_F(Jit, EveryInstructionGivesTheBitsOfTheLoops) {
                             info(scalar).boolean ? DType::kBool : d);
       emitted += compare(*e, from, cat(info(scalar).name, " of ", name(d)));
     }
-  EXPECT_GE(emitted, 160);
+  EXPECT_GE(emitted, 300);
 }
 
 TEST_F(Jit, EveryCastGivesTheBitsOfTheLoops) {
   int emitted = 0;
-  for (DType from : {float32, float64, int32, int64, boolean, int8, uint8, int16, uint16})
+  for (DType from :
+       {float32, float64, float16, bfloat16, int32, int64, boolean, int8, uint8, int16, uint16})
     for (DType to : kTypes) {
       if (from == to) continue;
       Ref<Expr> e = list_of({.does = Does::kCast, .scalar = {}, .numbers = {}}, {&from, 1}, to);
       emitted += compare(*e, {&from, 1}, cat(name(from), " to ", name(to)));
     }
-  EXPECT_GE(emitted, 30);
+  EXPECT_GE(emitted, 50);
 }
 
 TEST_F(Jit, ChoicesGiveTheBitsOfTheLoops) {
@@ -123,7 +124,7 @@ TEST_F(Jit, RandomListsGiveTheBitsOfTheLoops) {
 
 // Numbers that an op has as attributes, and operands of one element.
 TEST_F(Jit, NumbersGiveTheBitsOfTheLoops) {
-  for (DType d : {float32, float64, int32, int64})
+  for (DType d : {float32, float64, float16, bfloat16, int32, int64})
     for (int64_t n : {1, 7, 64, 1000, 5000}) {
       auto e = make_ref<Expr>();
       int x = e->input(d), one = e->input(d);

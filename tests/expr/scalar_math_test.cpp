@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "holdfast/expr/cpu/scalar_host.h"
 #include "holdfast/expr/integer_math.h"
 #include "holdfast/expr/special_functions.h"
 
@@ -143,6 +144,24 @@ TEST(ScalarMath, TrigonometryIsReducedRightForEveryFloat) {
 TEST(ScalarMath, ErrorFunctionsKeepTheirUlps) {
   CHECK_F32(erf, 2.6, std::erf(x));
   CHECK_F32(erfc, 0.6, std::erfc(x));
+}
+
+TEST(ScalarMath, GeluKeepsItsUlps) {
+  auto reference = [](long double x) {
+    return 0.5L * x * std::erfc(x * -0.707106781186547524400844362104849039L);
+  };
+  // Up to where results are no longer normal numbers.
+  for (int i = -130000; i <= 130000; ++i) {
+    const float x = static_cast<float>(i) * 1.0001e-4f;
+    EXPECT_LE(ulp_distance<float>(scalar::gelu(x), reference(x)), 6.0) << x;
+  }
+  for (float x : {-1e-3f, 1e-7f, -1e-20f, 1e-38f})
+    EXPECT_LE(ulp_distance<float>(scalar::gelu(x), reference(x)), 6.0) << x;
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(scalar::gelu(infinity), infinity);
+  EXPECT_EQ(scalar::gelu(-infinity), 0);
+  EXPECT_EQ(scalar::gelu(-20.0f), 0);
+  EXPECT_TRUE(std::isnan(scalar::gelu(std::numeric_limits<float>::quiet_NaN())));
 }
 
 TEST(ScalarMath, RootsKeepTheirUlps) {

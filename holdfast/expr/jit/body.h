@@ -32,18 +32,23 @@ enum class Op : uint8_t {
   kSubMul,  // a * b + c, a * b - c, c - a * b, rounded once
   kAnd,
   kOr,
-  kXor,  // bits
+  kXor,     // bits
+  kAndNot,  // those of b that a has not
   kWholeAdd,
   kWholeSub,
   kWholeMul,
   kShiftLeft,
   kShiftRight,
   kShiftRightSigned,  // by `immediate`
-  kCompare,           // of floats or integers by `immediate`, a Compare: a truth
-  kChoose,            // c where a compares to b, else d
-  kSelect,            // b where the truth a holds, else c
-  kConvert,           // from the lane of `a`, by value
-  kBits,              // the bits of `a` as another lane of the same size
+  kShiftLeftBy,
+  kShiftRightBy,  // by b, which is in range; the latter fills with the sign
+  kCompare,       // of floats or integers by `immediate`, a Compare: a truth
+  kChoose,        // c where a compares to b, else d
+  kSelect,        // b where the truth a holds, else c
+  kConvert,       // from the lane of `a`, by value
+  kHalf,          // rounded to what a float16 holds
+  kTable,         // of doubles: the element `a` of the table `immediate`
+  kBits,          // the bits of `a` as another lane of the same size
 };
 
 /// Predicates of the processor's comparisons; those of integers are the first and the ordered ones.

@@ -20,17 +20,24 @@ constexpr int64_t kShort = 16;  // shorter rows begin with their first element
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+template <class T>
+uint64_t end_of(Fold f) {
+  using Limits = std::numeric_limits<T>;
+  return static_cast<uint64_t>(f == Fold::kMax ? Limits::min() : Limits::max());
+}
+
 // The fold of nothing, and what leaves the bits of anything that it is joined to: beside sums,
 // whose nothing would turn -0 into 0, they are one.
-double nothing(Fold f) {
-  switch (f) {
-    case Fold::kMax: return -kInfinity;
-    case Fold::kMin: return kInfinity;
-    case Fold::kProd: return 1;
-    default: return 0;
-  }
+uint64_t nothing(Fold f, Lane l) {
+  if (f == Fold::kProd) return bits_of(l, 1);
+  if (f != Fold::kMax && f != Fold::kMin) return bits_of(l, 0);
+  if (is_float(l)) return bits_of(l, f == Fold::kMax ? -kInfinity : kInfinity);
+  return l == Lane::kI64 ? end_of<int64_t>(f) : end_of<int32_t>(f);
 }
-double neutral(Fold f) { return f == Fold::kSum || f == Fold::kMean ? -0.0 : nothing(f); }
+uint64_t neutral(Fold f, Lane l) {
+  bool sums = f == Fold::kSum || f == Fold::kMean;
+  return sums && is_float(l) ? bits_of(l, -0.0) : nothing(f, l);
+}
 
 }  // namespace
 
@@ -53,9 +60,9 @@ Address FoldCode::all_slot(size_t index, int vector) {
   return ptr[rsp + fold_place(index) + kAll + vector * lanes() * bytes_of(lane(index))];
 }
 
-void FoldCode::fill(const Xmm& to, Lane l, double x) {
+void FoldCode::fill(const Xmm& to, Lane l, uint64_t bits) {
   Xmm one(to.getIdx());
-  mov(rcx, bits_of(l, x));
+  mov(rcx, bits);
   vmovq(one, rcx);
   bytes_of(l) == 8 ? vpbroadcastq(to, one) : vpbroadcastd(to, one);
 }
@@ -63,6 +70,7 @@ void FoldCode::fill(const Xmm& to, Lane l, double x) {
 void FoldCode::join(size_t index, const Xmm& to, const Xmm& a, const Xmm& b, const Xmm& spare,
                     const Xmm& mask) {
   bool wide = bytes_of(lane(index)) == 8;
+  if (!is_float(lane(index))) return join_whole(index, to, a, b, mask);
   switch (of(index).fold) {
     case Fold::kProd: wide ? vmulpd(to, a, b) : vmulps(to, a, b); return;
     case Fold::kMax: wide ? vmaxpd(spare, a, b) : vmaxps(spare, a, b); break;
@@ -78,6 +86,27 @@ void FoldCode::join(size_t index, const Xmm& to, const Xmm& a, const Xmm& b, con
   }
   wide ? vcmppd(mask, a, a, kUnordered) : vcmpps(mask, a, a, kUnordered);
   wide ? vblendvpd(to, spare, a, mask) : vblendvps(to, spare, a, mask);
+}
+
+void FoldCode::join_whole(size_t index, const Xmm& to, const Xmm& a, const Xmm& b,
+                          const Xmm& mask) {
+  bool wide = bytes_of(lane(index)) == 8;
+  Fold fold = of(index).fold;
+  switch (fold) {
+    case Fold::kProd: wide ? vpmullq(to, a, b) : vpmulld(to, a, b); return;
+    case Fold::kMax:
+    case Fold::kMin: break;
+    default: wide ? vpaddq(to, a, b) : vpaddd(to, a, b); return;
+  }
+  bool most = fold == Fold::kMax;
+  if (!wide) {
+    most ? vpmaxsd(to, a, b) : vpminsd(to, a, b);
+  } else if (target_.avx512) {
+    most ? vpmaxsq(to, a, b) : vpminsq(to, a, b);
+  } else {
+    vpcmpgtq(mask, a, b);
+    most ? vblendvpd(to, b, a, mask) : vblendvpd(to, a, b, mask);
+  }
 }
 
 // -- inside the body
@@ -107,7 +136,7 @@ void FoldCode::folded_row(int64_t n) {
     Label run, more, all;
     for (size_t f = 0; f < count && several; ++f) {
       Xmm none = vec(0, lane(f));
-      fill(none, lane(f), neutral(of(f).fold));
+      fill(none, lane(f), neutral(of(f).fold, lane(f)));
       for (int v = 0; v < vectors() / 4; ++v) vmovups(all_slot(f, v), none);
     }
     L(run);
@@ -147,7 +176,7 @@ void FoldCode::folded_row(int64_t n) {
 void FoldCode::begin_run() {
   for (size_t f = 0; f < body().folds.size(); ++f) {
     Xmm none = vec(0, lane(f));
-    fill(none, lane(f), neutral(of(f).fold));
+    fill(none, lane(f), neutral(of(f).fold, lane(f)));
     for (int v = 0; v < vectors(); ++v) {
       if (int r = running(f, v); r >= 0)
         vmovups(vec(r, lane(f)), none);
@@ -215,7 +244,7 @@ void FoldCode::finish(size_t f, int64_t n) {
   if (whole_ > 0)
     tree(f);
   else
-    fill(all, l, n < kShort ? neutral(fold) : nothing(fold));
+    fill(all, l, n < kShort ? neutral(fold, l) : nothing(fold, l));
   if (whole_ < n) {
     Label next;
     xor_(eax, eax);
@@ -228,7 +257,7 @@ void FoldCode::finish(size_t f, int64_t n) {
     jl(next);
   }
   if (fold == Fold::kMean) {
-    fill(more, l, static_cast<double>(n));
+    fill(more, l, bits_of(l, static_cast<double>(n)));
     wide ? vdivsd(all, all, more) : vdivss(all, all, more);
   }
   Reg64 to = pointer(body().operands.size() + body().stores.size() + f);

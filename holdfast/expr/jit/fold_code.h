@@ -44,8 +44,10 @@ class FoldCode : public VectorCode {
   void join_low(size_t index, int bytes, int to, int a, int b) {
     join(index, low(to, bytes), low(a, bytes), low(b, bytes), low(3, bytes), low(4, bytes));
   }
-  /// The same number in every element.
-  void fill(const Xbyak::Xmm& to, Lane, double);
+  void join_whole(size_t index, const Xbyak::Xmm& to, const Xbyak::Xmm& a, const Xbyak::Xmm& b,
+                  const Xbyak::Xmm& mask);
+  /// The same bits in every element.
+  void fill(const Xbyak::Xmm& to, Lane, uint64_t bits);
   void begin_run();
   void end_run(size_t index, bool several);
   void tree(size_t index);

@@ -50,6 +50,25 @@ std::optional<V> arithmetic(Scalar s, std::span<const V> in) {
   }
 }
 
+// A shift by less than nothing or by more bits than there are is taken for the nearest that is one.
+V shift_by(V y) {
+  double most = bytes_of(y.lane()) * 8 - 1;
+  V least = where(y < 0, 0, y);
+  return where(least > most, most, least);
+}
+
+// Quotients of 32 bits are exact in double, rounded as asked; 0 for a divisor that is 0.
+std::optional<V> quotient(V x, V y, int how) {
+  if (x.lane() != Lane::kI32) return std::nullopt;
+  V q = converted(Lane::kF64, x) / converted(Lane::kF64, y);
+  return where(y == 0, 0, converted(Lane::kI32, rounded(q, how)));
+}
+std::optional<V> remainder(V x, V y, int how) {
+  auto q = quotient(x, y, how);
+  if (!q) return q;
+  return where(y == 0, 0, x - *q * y);
+}
+
 std::optional<V> of_integers(Scalar s, std::span<const V> in) {
   V x = in[0], y = in.size() > 1 ? in[1] : x;
   switch (s) {
@@ -64,6 +83,13 @@ std::optional<V> of_integers(Scalar s, std::span<const V> in) {
     case Scalar::kBitwiseAnd: return x & y;
     case Scalar::kBitwiseOr: return x | y;
     case Scalar::kBitwiseXor: return x ^ y;
+    case Scalar::kLeftShift: return node(Op::kShiftLeftBy, x, shift_by(y));
+    case Scalar::kRightShift: return node(Op::kShiftRightBy, x, shift_by(y));
+    case Scalar::kDiv:
+    case Scalar::kTruncateDiv: return quotient(x, y, 3);
+    case Scalar::kFloorDiv: return quotient(x, y, 1);
+    case Scalar::kTruncateMod: return remainder(x, y, 3);
+    case Scalar::kFloorMod: return remainder(x, y, 1);
     default: return arithmetic(s, in);
   }
 }
@@ -134,7 +160,13 @@ std::optional<V> of_float32(Scalar s, std::span<const V> in) {
     case Scalar::kErf: return erf(x);
     case Scalar::kErfc: return erfc(x);
     case Scalar::kPow: return pow(x, y);
-    case Scalar::kGelu: return 0.5 * x * erfc(x * -0.70710678118654752440);
+    case Scalar::kGelu: return gelu(x);
+    case Scalar::kGeluGrad: return gelu_grad(x, y);
+    case Scalar::kSin: return sin(x);
+    case Scalar::kCos: return cos(x);
+    case Scalar::kTan: return tan(x);
+    case Scalar::kTruncateMod: return fmod(x, y);
+    case Scalar::kFloorMod: return floormod(x, y);
     default: return std::nullopt;
   }
 }
@@ -198,7 +230,15 @@ std::optional<V> from_truth(V x, Lane to) {
 }
 
 // Narrow integers stand in 32 bits and are only read: what they would wrap to is not kept.
-bool is_narrow(DType d) { return size_of(d) < 4 && d != DType::kBool; }
+bool is_narrow(DType d) {
+  return size_of(d) < 4 && d != DType::kBool && d != DType::kFloat16 && d != DType::kBFloat16;
+}
+
+// 16-bit floats are computed in float32, and each result is rounded.
+V as_held(V x, DType d) {
+  if (d == DType::kFloat16) return rounded_to_half(x);
+  return d == DType::kBFloat16 ? rounded_to_bfloat(x) : x;
+}
 
 std::optional<V> cast(V x, DType to, bool avx512) {
   auto lane = lane_of(to);
@@ -225,10 +265,13 @@ bool loops_contract() {
   return fused;
 }
 
-// AVX2 multiplies no 64-bit integers.
-bool has_product_of_longs(const Body& b, size_t from) {
-  for (size_t i = from; i < b.nodes.size(); ++i)
-    if (b.nodes[i].op == Op::kWholeMul && b.nodes[i].lane == Lane::kI64) return true;
+// AVX2 neither multiplies 64-bit integers nor shifts signs into them.
+bool needs_avx512(const Body& b, size_t from) {
+  for (size_t i = from; i < b.nodes.size(); ++i) {
+    Op op = b.nodes[i].op;
+    bool missing = op == Op::kWholeMul || op == Op::kShiftRightBy;
+    if (missing && b.nodes[i].lane == Lane::kI64) return true;
+  }
   return false;
 }
 
@@ -236,7 +279,9 @@ bool has_product_of_longs(const Body& b, size_t from) {
 
 std::optional<Lane> lane_of(DType d) {
   switch (d) {
-    case DType::kFloat32: return Lane::kF32;
+    case DType::kFloat32:
+    case DType::kFloat16:
+    case DType::kBFloat16: return Lane::kF32;
     case DType::kFloat64: return Lane::kF64;
     case DType::kInt32: return Lane::kI32;
     case DType::kInt64: return Lane::kI64;
@@ -260,14 +305,19 @@ std::optional<V> lower(const Expr& e, const Instruction& k, std::span<const V> o
       for (int o : k.operands)
         if (is_narrow(e.dtype(o))) return std::nullopt;
       out = scalar(k.scalar, operands);
+      if (out) out = as_held(*out, e.dtype(k.result));
       break;
-    case Does::kCast: out = cast(operands[0], e.dtype(k.result), avx512); break;
+    case Does::kCast:
+      out = cast(operands[0], e.dtype(k.result), avx512);
+      if (out && e.dtype(k.operands[0]) != e.dtype(k.result))
+        out = as_held(*out, e.dtype(k.result));
+      break;
     case Does::kSelect: out = select(operands[0], operands[1], operands[2]); break;
     case Does::kSame: out = operands[0]; break;
     case Does::kFold: break;
   }
   if (!out) return out;
-  if (!avx512 && has_product_of_longs(body, static_cast<size_t>(from))) return std::nullopt;
+  if (!avx512 && needs_avx512(body, static_cast<size_t>(from))) return std::nullopt;
   if (loops_contract()) body.contract(from, out->id);
   return out;
 }

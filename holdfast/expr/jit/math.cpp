@@ -119,6 +119,28 @@ V log_special(V x, V result) {
   return where(x > 0, finite, none);
 }
 
+// -- the normal distribution
+V below_zero(V bits) { return bits >> 31; }
+
+struct NormalTail {
+  V c, density, ratio;
+};
+NormalTail normal_tail(V a) {
+  V end = number(a, 13.2f), c = where(a > end, end, a);
+  V high = from_whole(whole(c) & pattern(whole(c), 0xfffff000u)), low = c - high;
+  V square = high * high, half_way = rounder(c);
+  V t = square * -0.72134752f + half_way, kf = t - half_way;
+  V far = (square + kf * (2 * double{0.693359375f})) + kf * (2 * double{-2.12194440e-4f});
+  V s = far + low * (c + high);
+  V e = poly(s, 1.0f, -0.5f, 0.124999985f, -0.0208330378f, 0.00260425033f, -0.000261693291f,
+             2.16306526e-05f);
+  V density = (whole(e) + (whole(t) << 23)) & below_zero(whole(a) - whole(end));
+  V w = 1 / (c + 3), u = (c - 3) * w;
+  V g = poly(u, 0.729083657f, -0.50933224f, 0.230019256f, -0.0472573005f, -0.010479481f,
+             0.00692990376f, 0.0010775713f, -0.000912027899f, -0.000272601465f);
+  return {c, from_whole(density), g * w};
+}
+
 }  // namespace
 
 V where(Condition c, V yes, V no) {
@@ -224,6 +246,21 @@ V erfc(V x) {
              -2.8226242523317045e-5, 0.00010151773700821526);
   V r = g * exp(negated(c) * c);
   return converted(Lane::kF32, where(converted(Lane::kF64, x) < 0, 2 - r, r));
+}
+
+V gelu(V x) {
+  NormalTail p = normal_tail(abs(x));
+  V above = from_whole(and_not(below_zero(whole(x)), whole(x)));
+  return above - p.density * (p.ratio * p.c);
+}
+
+V gelu_grad(V dy, V y) {
+  NormalTail p = normal_tail(abs(y));
+  V beyond = p.density * p.ratio, negative = below_zero(whole(y));
+  V one = from_whole(and_not(negative, pattern(negative, 0x3f800000u)));
+  V turned = whole(beyond) ^ and_not(negative, pattern(negative, 0x80000000u));
+  V below = one + from_whole(turned);
+  return dy * (below + y * double{0.39894228040143267794f} * p.density);
 }
 
 V pow(V x, V y) {

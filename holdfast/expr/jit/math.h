@@ -26,5 +26,18 @@ V erf(V);
 /// float32 alone; computed in double.
 V erfc(V);
 V pow(V x, V y);
+V gelu(V);
+V gelu_grad(V dy, V y);
+V sin(V);
+V cos(V);
+V tan(V);
+V fmod(V x, V y);
+V floormod(V x, V y);
+/// What a 16-bit float holds of a float32.
+V rounded_to_half(V);
+V rounded_to_bfloat(V);
+
+/// The tables that nodes read by their index.
+const double* table(int index);
 
 }  // namespace holdfast::jit

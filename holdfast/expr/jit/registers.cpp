@@ -25,6 +25,8 @@ int borrowed_by(const Node& n) {
     case Op::kCompare:
     case Op::kChoose:
     case Op::kSelect: return 3;
+    case Op::kHalf:
+    case Op::kTable:
     case Op::kConvert: return 2;
     default: return 1;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "holdfast/expr/jit/code.h"
 #include "holdfast/expr/jit/stretch.h"
 
 namespace holdfast::jit {
@@ -11,9 +12,15 @@ constexpr int64_t kMostCells = 4096;  // of a row; the loops join longer ones in
 constexpr int kCheap = 2;  // instructions that are computed again sooner than stored and loaded
 
 // Whether there is code for the fold.
-bool folds(Fold f, Lane lane, int64_t row) {
-  bool squares = f == Fold::kSquares || f == Fold::kHalfSquares;
-  return is_float(lane) && !squares && row <= kMostCells;
+bool folds(Fold f, DType d, int64_t row) {
+  if (row > kMostCells || f == Fold::kSquares || f == Fold::kHalfSquares) return false;
+  switch (d) {
+    case DType::kFloat32:
+    case DType::kFloat64: return true;
+    case DType::kInt32: return f != Fold::kMean;
+    case DType::kInt64: return f != Fold::kMean && (f != Fold::kProd || with_avx512());
+    default: return false;
+  }
 }
 
 bool is_cheap(const Instruction& k) {
@@ -133,8 +140,7 @@ class RowPlanner {
       }
       for (const Instruction& k : list_.code())
         if (k.does == Does::kFold && level_of(k.result) == level + 1) {
-          auto lane = lane_of(list_.dtype(k.operands[0]));
-          if (!lane || !folds(k.fold, *lane, list_.row())) return false;
+          if (!folds(k.fold, list_.dtype(k.operands[0]), list_.row())) return false;
           if (!loop.folded.empty() && list_.dtype(loop.folded[0]) != list_.dtype(k.result))
             return false;
           loop.stretch.fold(k.fold, held(k.operands[0]));

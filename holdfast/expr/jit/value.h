@@ -60,6 +60,8 @@ inline V operator/(V a, V b) { return node(Op::kDiv, a, b); }
 inline V operator&(V a, V b) { return node(Op::kAnd, a, b); }
 inline V operator|(V a, V b) { return node(Op::kOr, a, b); }
 inline V operator^(V a, V b) { return node(Op::kXor, a, b); }
+/// What of b is not in a.
+inline V and_not(V a, V b) { return node(Op::kAndNot, a, b); }
 inline V operator<<(V a, int by) { return node(Op::kShiftLeft, a, by); }
 /// Fills with the sign.
 inline V operator>>(V a, int by) { return node(Op::kShiftRightSigned, a, by); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "holdfast/expr/jit/math.h"
+
 namespace holdfast::jit {
 
 using Xbyak::Address;
@@ -148,6 +150,8 @@ void VectorCode::emit_node(int i, int chunk) {
     case Op::kShiftRight:
     case Op::kShiftRightSigned: return shift(i, chunk);
     case Op::kConvert: return convert(i, chunk);
+    case Op::kHalf: return round_to_half(i, chunk);
+    case Op::kTable: return look_up(i, chunk);
     case Op::kCompare: return compare(i, chunk);
     case Op::kChoose: return choose(i, chunk);
     case Op::kSelect: return select(i, chunk);
@@ -186,8 +190,11 @@ void VectorCode::binary(int i, int chunk) {
     case Op::kAnd: vandps(to, x, *y); break;
     case Op::kOr: vorps(to, x, *y); break;
     case Op::kXor: vxorps(to, x, *y); break;
+    case Op::kAndNot: vandnps(to, x, *y); break;
     case Op::kWholeAdd: wide ? vpaddq(to, x, *y) : vpaddd(to, x, *y); break;
     case Op::kWholeSub: wide ? vpsubq(to, x, *y) : vpsubd(to, x, *y); break;
+    case Op::kShiftLeftBy: wide ? vpsllvq(to, x, *y) : vpsllvd(to, x, *y); break;
+    case Op::kShiftRightBy: wide ? vpsravq(to, x, *y) : vpsravd(to, x, *y); break;
     default: wide ? vpmullq(to, x, *y) : vpmulld(to, x, *y); break;
   }
 }
@@ -278,6 +285,30 @@ void VectorCode::convert(int i, int chunk) {
   if (is(Lane::kI64, Lane::kF32)) return vcvtqq2ps(to, x);
   if (is(Lane::kF64, Lane::kI64)) return vcvttpd2qq(to, x);
   vcvttps2qq(to, x);
+}
+
+void VectorCode::round_to_half(int i, int chunk) {
+  const Node& n = at(i);
+  Xmm x = in_register(n.a, chunk, n.lane);
+  registers_->release_dead(chunk);
+  Xmm to = result(i, chunk);
+  vcvtps2ph(low_half(to), x, 0);  // to the nearest
+  vcvtph2ps(to, low_half(to));
+}
+
+void VectorCode::look_up(int i, int chunk) {
+  const Node& n = at(i);
+  Xmm index = in_register(n.a, chunk, at(n.a).lane), to = result(i, chunk);
+  registers_->lock(to.getIdx());
+  mov(rcx, reinterpret_cast<uint64_t>(table(n.immediate)));
+  if (target_.avx512) {
+    kxnord(k1, k1, k1);
+    vgatherqpd(to | k1, ptr[rcx + index * 8]);
+    return;
+  }
+  Xmm all = borrow(n.lane);
+  vpcmpeqd(all, all, all);
+  vgatherqpd(to, ptr[rcx + index * 8], all);
 }
 
 bool VectorCode::masks(const Node& n, int chunk, const Xmm& to) {
@@ -407,9 +438,12 @@ void VectorCode::load(int i, int chunk) {
   switch (d) {
     case DType::kInt8: vpmovsxbd(filled, from); break;
     case DType::kInt16: vpmovsxwd(filled, from); break;
+    case DType::kBFloat16:
     case DType::kUInt16: vpmovzxwd(filled, from); break;
+    case DType::kFloat16: vcvtph2ps(filled, from); break;
     default: vpmovzxbd(filled, from); break;
   }
+  if (d == DType::kBFloat16) vpslld(to, to, 16);
   if (d != DType::kBool) return;
   if (target_.avx512) {
     vptestmd(k1, to, to);
@@ -441,8 +475,40 @@ void VectorCode::store_truth(const Xmm& truth, const Address& to) {
   lanes() == 8 ? vmovq(to, low) : vmovd(to, low);
 }
 
+// 16-bit floats, which float32 holds already.
+void VectorCode::store_short(DType d, const Xmm& from, const Address& to) {
+  bool masked = tail_ && target_.avx512;
+  if (d == DType::kFloat16) {
+    vcvtps2ph(masked ? to | tail_lanes_ : to, from, 0);
+    return;
+  }
+  Xmm shorts = borrow(Lane::kTruth);
+  vpsrld(shorts, from, 16);
+  if (target_.avx512) {
+    masked ? vpmovdw(to | tail_lanes_, shorts) : vpmovdw(to, shorts);
+    return;
+  }
+  Xmm low(shorts.getIdx()), upper = low;
+  if (lanes() == 8) {
+    upper = Xmm(registers_->borrow());
+    vextracti128(upper, Xbyak::Ymm(shorts.getIdx()), 1);
+  }
+  vpackusdw(low, low, upper);
+  lanes() == 8 ? vmovups(to, low) : vmovq(to, low);
+}
+
 // The first element alone.
 void VectorCode::store_one(const Store& s, const Xmm& from, const Address& to) {
+  if (size_of(s.dtype) == 2) {
+    Xmm low(borrow(Lane::kTruth).getIdx());
+    if (s.dtype == DType::kFloat16)
+      vcvtps2ph(low, Xmm(from.getIdx()), 0);
+    else
+      vpsrld(low, Xmm(from.getIdx()), 16);
+    vmovd(eax, low);
+    mov(to, ax);
+    return;
+  }
   if (size_of(s.dtype) > 1) {
     Xmm low(from.getIdx());
     size_of(s.dtype) == 8 ? vmovsd(to, low) : vmovss(to, low);
@@ -460,7 +526,9 @@ void VectorCode::store(const Store& s, size_t index, int chunk) {
   Xmm from = in_register(s.node, chunk, lane);
   if (body().once) return store_one(s, from, array(index, cell, 0));
   Address to = array(index, cell, first_ + chunk);
-  if (cell == 1) return store_truth(from, tail_ && !target_.avx512 ? narrow_tail(index) : to);
+  if (cell < 4 && tail_ && !target_.avx512) to = narrow_tail(index);
+  if (cell == 1) return store_truth(from, to);
+  if (cell == 2) return store_short(s.dtype, from, to);
   if (!tail_) return target_.streams ? vmovntps(to, from) : vmovups(to, from);
   if (target_.avx512) {
     cell == 8 ? vmovupd(to | tail_lanes_, from) : vmovups(to | tail_lanes_, from);
@@ -488,11 +556,15 @@ void VectorCode::splat(int o) {
     switch (d) {
       case DType::kInt8: movsx(ecx, byte[from]); break;
       case DType::kInt16: movsx(ecx, word[from]); break;
+      case DType::kFloat16:
+      case DType::kBFloat16:
       case DType::kUInt16: movzx(ecx, word[from]); break;
       default: movzx(ecx, byte[from]); break;
     }
     if (d == DType::kBool) neg(ecx);
+    if (d == DType::kBFloat16) shl(ecx, 16);
     vmovd(Xmm(r), ecx);
+    if (d == DType::kFloat16) vcvtph2ps(Xmm(r), Xmm(r));
     vpbroadcastd(to, Xmm(r));
   }
   if (pin < 0) vmovups(single_slot(o), to);

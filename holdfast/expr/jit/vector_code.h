@@ -95,6 +95,8 @@ class VectorCode : public Xbyak::CodeGenerator {
   void multiply_add(int node, int chunk);
   void shift(int node, int chunk);
   void convert(int node, int chunk);
+  void round_to_half(int node, int chunk);
+  void look_up(int node, int chunk);
   void compare(int node, int chunk);
   void choose(int node, int chunk);
   void select(int node, int chunk);
@@ -102,6 +104,7 @@ class VectorCode : public Xbyak::CodeGenerator {
   void store(const Store&, size_t index, int chunk);
   void store_one(const Store&, const Xbyak::Xmm&, const Xbyak::Address&);
   void store_truth(const Xbyak::Xmm&, const Xbyak::Address&);
+  void store_short(DType, const Xbyak::Xmm&, const Xbyak::Address&);
   /// The comparison of a node's a and b, for AVX-512.
   void compare_to_k1(const Node&, int chunk);
   /// The same without it, as a register full of masks. True: they are the other way.
