@@ -19,12 +19,9 @@ def cnn_weights():
     return [data(s, 30 + i, 0.05) for i, s in enumerate(shapes)]
 
 
-def of_tensorflow(tf, **options):
-    """The rows for anything that speaks TensorFlow; `options` go to `tf.function`."""
+def steps_of_tensorflow(tf, options):
+    """Train steps of two small networks."""
     nn = tf.nn
-    big = tf.constant(data((1 << 24,), 1))
-    f = tf.function(lambda v: chain(v, tf.tanh), **options)
-    yield "10-op chain, 16M floats, traced", (lambda: f(big)), 1
 
     def mlp(w, x):
         h = nn.relu(tf.matmul(x, w[0]) + w[1])
@@ -56,6 +53,15 @@ def of_tensorflow(tf, **options):
         1,
     )
     yield "CNN, train step of 64", trained(cnn, cnn_weights(), data((64, 28, 28, 1), 3)), 1
+
+
+def of_tensorflow(tf, **options):
+    """The rows for anything that speaks TensorFlow; `options` go to `tf.function`."""
+    nn = tf.nn
+    big = tf.constant(data((1 << 24,), 1))
+    f = tf.function(lambda v: chain(v, tf.tanh), **options)
+    yield "10-op chain, 16M floats, traced", (lambda: f(big)), 1
+    yield from steps_of_tensorflow(tf, options)
     if tf.__name__ == "holdfast":  # elsewhere what the second one stores could not be read
         yield from small_steps(tf)
 

@@ -221,16 +221,27 @@ def main():
 
         data_rows.main(kind, threads, out, sys.stdin)
         return
-    opened = open_functions if sys.argv[3:] == ["functions"] else open_rows
+    opened, visit = open_functions if sys.argv[3:] == ["functions"] else open_rows, 0.15
+    if sys.argv[3:4] == ["code"]:
+        import code_rows
+
+        visit = float(sys.argv[4])
+
+        def opened(kind, threads):
+            return ((name, f, 1) for name, f in code_rows.opened(kind, threads))
+
     rows = {name: (f, n) for name, f, n in opened(kind, threads)}
     for f, _ in rows.values():
         f()
     print(json.dumps(list(rows)), file=out, flush=True)
     for line in sys.stdin:
         f, n = rows[json.loads(line)]
+        if getattr(f, "measures_itself", False):
+            print(json.dumps(f()), file=out, flush=True)
+            continue
         # One thread is timed by the CPU it gets, so that others on the machine disturb less.
         clock = time.process_time if threads == 1 else time.perf_counter
-        best, until = 1e30, time.perf_counter() + 0.15
+        best, until = 1e30, time.perf_counter() + visit
         while True:
             begin = clock()
             f()

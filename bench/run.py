@@ -18,12 +18,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Peer:
-    def __init__(self, name, python, threads, rows):
+    def __init__(self, name, python, threads, rows, **also):
         env = dict(
             os.environ,
             TF_CPP_MIN_LOG_LEVEL="3",
             OMP_NUM_THREADS=str(threads),
             OPENBLAS_NUM_THREADS=str(threads),
+            **also,
         )
         self.name = name
         self.process = subprocess.Popen([python, str(HERE / "rows.py"), name, str(threads), *rows], env=env, text=True,
