@@ -11,11 +11,20 @@
 #include <new>
 #include <vector>
 
+#include "holdfast/device/cpu/slabs.h"
+
 namespace holdfast {
 namespace {
 
 constexpr size_t kCacheFrom = 64 << 10;  // smaller blocks are malloc's business
-constexpr size_t kMapFrom = 2 << 20;  // larger ones are mapped, in huge pages where there are any
+// Larger ones are mapped, in huge pages where there are any; those between come from slabs of them.
+constexpr size_t kMapFrom = Slabs::kHuge;
+// AddressSanitizer watches what lies around a block of malloc's.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kSlabFrom = kMapFrom;
+#else
+constexpr size_t kSlabFrom = kCacheFrom;
+#endif
 constexpr size_t kAlign = 64;
 
 // Steps of an eighth: at most 12 % is lost, and blocks of nearly equal size are exchangeable.
@@ -25,8 +34,15 @@ size_t round_up(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// Never destroyed, as the pool is not.
+Slabs& slabs() {
+  static auto* s = new Slabs;
+  return *s;
+}
+
 void* fresh(size_t bytes) {
-  if (bytes < kMapFrom) return std::aligned_alloc(kAlign, bytes);
+  if (bytes < kSlabFrom) return std::aligned_alloc(kAlign, bytes);
+  if (bytes < kMapFrom) return slabs().take(bytes);
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   madvise(p, bytes, MADV_HUGEPAGE);
@@ -34,8 +50,10 @@ void* fresh(size_t bytes) {
 }
 
 void give_back(void* p, size_t bytes) noexcept {
-  if (bytes < kMapFrom)
+  if (bytes < kSlabFrom)
     std::free(p);
+  else if (bytes < kMapFrom)
+    slabs().give_back(p);
   else
     munmap(p, bytes);
 }
