@@ -459,3 +459,12 @@ def test_a_tensor_that_leaves_a_map_is_told_with_its_lines():
     assert e.value.code == "E0101"
     assert "kept[0]" in str(e.value) and "an argument of keep" in str(e.value)
     assert "Dataset.range(2).map(keep)" in str(e.value)
+
+
+def test_rows_that_are_known_to_differ_are_refused_at_once(tmp_path):
+    uneven = Dataset.from_tensors((tf.zeros([2, 3]), tf.zeros([3])))
+    with pytest.raises(ValueError, match="as many rows"):
+        uneven.unbatch()
+    assert len(list(Dataset.from_tensors((tf.zeros([2, 3]), tf.zeros([2]))).unbatch())) == 2
+    with pytest.raises(ValueError, match="buffer_size"):
+        tf.data.experimental.CsvDataset(str(tmp_path / "a"), [tf.int32], buffer_size=0)

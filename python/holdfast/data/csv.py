@@ -19,7 +19,7 @@ from .._tensors.dtypes import float32, float64, int32, int64, string
 from ..errors import fail, unsupported
 from .dataset import Dataset
 from .files import compression_text, names_of, parallel_reads, size_or
-from .structure import AUTOTUNE
+from .structure import AUTOTUNE, whole_number
 
 __all__ = ["CsvDataset", "make_csv_dataset"]
 
@@ -88,6 +88,8 @@ def _records(
             "its columns are told by the files",
             fix="make a dataset of the names, and give it that",
         )
+    if buffer_size is not None and whole_number(buffer_size, "`buffer_size`") < 1:
+        fail("E1103", f"`buffer_size` of `{function}` is {buffer_size}, expected 1 or more")
     made: Dataset = _holdfast.data_csv_records(
         names,
         bool(header),

@@ -24,7 +24,15 @@ from .later import made_later
 from .loop import graph_for, next_state, probed_reduce, staged_reduce, state_of
 from .options import Options
 from .padding import padded_shapes_of, padding_values_of
-from .parts import batched, need_tensors, slices, to_ragged, to_sparse, unbatched
+from .parts import (
+    batched,
+    need_as_many_rows,
+    need_tensors,
+    slices,
+    to_ragged,
+    to_sparse,
+    unbatched,
+)
 from .probing import is_probing, made_spec, need_values, number, symbols_of
 from .spec import DatasetSpec
 from .structure import (
@@ -393,6 +401,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of each element."""
+        need_as_many_rows(self.element_spec, "unbatch")
         if holds_composites(self._template):
             return _made(unbatched(self))
         return self._same(_holdfast.data_unbatch(self))

@@ -20,7 +20,15 @@ from .structure import (
     template_of,
 )
 
-__all__ = ["batched", "need_tensors", "slices", "to_ragged", "to_sparse", "unbatched"]
+__all__ = [
+    "batched",
+    "need_as_many_rows",
+    "need_tensors",
+    "slices",
+    "to_ragged",
+    "to_sparse",
+    "unbatched",
+]
 
 # What C++ is told of a value: its kind, and what else there is to know of it.
 Rule = tuple[Any, ...]
@@ -131,17 +139,25 @@ def _row_spec(spec: Any) -> Any:
     return TensorSpec(spec.shape if spec.shape.rank is None else spec.shape[1:], spec.dtype)
 
 
+def need_as_many_rows(specs: Any, stage: str) -> dict[int, Any]:
+    """Refuses values that are known to have different numbers of rows; gives the number."""
+    counts = {}
+    for leaf in flat_leaves(specs):
+        shape = getattr(leaf, "shape", None)
+        if shape is not None and shape.rank and shape[0] is not None:
+            counts[shape[0]] = leaf
+    if len(counts) > 1:
+        a, b = list(counts.values())[:2]
+        fail("E1102", f"`{stage}` takes as many rows of each, and got {a!r} and {b!r}")
+    return counts
+
+
 def slices(whole: Any) -> Any:
     """The rows of the one element of a dataset."""
-    counts = {}
     for leaf in flat_leaves(whole.element_spec):
         if leaf.shape.rank == 0:
             fail("E1102", f"`from_tensor_slices` takes rows, and got {leaf!r}")
-        if leaf.shape.rank and leaf.shape[0] is not None:
-            counts[leaf.shape[0]] = leaf
-    if len(counts) > 1:
-        a, b = list(counts.values())[:2]
-        fail("E1102", f"`from_tensor_slices` takes as many rows of each, and got {a!r} and {b!r}")
+    counts = need_as_many_rows(whole.element_spec, "from_tensor_slices")
     made = unbatched(whole)
     if counts and _holdfast.data_cardinality(made) == UNKNOWN_CARDINALITY:
         made = made._same(_holdfast.data_assert_cardinality(made, next(iter(counts))))
