@@ -1,6 +1,7 @@
 #include "holdfast/data/bound.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "holdfast/base/diagnostic.h"
@@ -91,28 +92,42 @@ Working::~Working() { t_iteration = std::move(before_); }
 const Ref<Iteration>& Working::current() { return t_iteration; }
 
 DrawingForIteration::DrawingForIteration(const Object& function)
-    : function_(function), before_(random::stream_source()) {
-  random::stream_source() = t_iteration ? this : nullptr;
+    : function_(function), iteration_(t_iteration), before_(random::stream_source()) {
+  random::stream_source() = iteration_ ? this : nullptr;
 }
 DrawingForIteration::~DrawingForIteration() { random::stream_source() = before_; }
 random::Philox DrawingForIteration::reserve(random::NodeGenerator& node,
                                             const random::OpSeeds& seeds, uint64_t blocks) {
-  return t_iteration->drawn_by(function_)->streams.reserve(node, seeds, blocks);
+  return iteration_->drawn_by(function_)->streams.reserve(node, seeds, blocks);
 }
 
 Ref<Drawn> Iteration::drawn_by(const Object& function) {
+  std::vector<Ref<Drawn>> gone;  // may run a program's code when they go: not under the lock
   std::lock_guard lock(mutex_);
   for (const Ref<Drawn>& each : drawn_)
     if (each->function.get() == &function) return each;
   // Functions of datasets that a function made come and go: nobody else holds those that went.
-  std::erase_if(drawn_, [](const Ref<Drawn>& each) { return each->function->unique(); });
+  auto left = std::stable_partition(drawn_.begin(), drawn_.end(), [](const Ref<Drawn>& each) {
+    return !each->function->unique();
+  });
+  gone.assign(std::move_iterator(left), std::move_iterator(drawn_.end()));
+  drawn_.erase(left, drawn_.end());
   drawn_.push_back(make_ref<Drawn>(function));
   return drawn_.back();
 }
 
-void save_draws(const Object& function, Saving& to) {
+Ref<Drawn> Iteration::found_drawn(const Object& function) const {
+  std::lock_guard lock(mutex_);
+  for (const Ref<Drawn>& each : drawn_)
+    if (each->function.get() == &function) return each;
+  return nullptr;
+}
+
+void save_draws(const ElementFunction& function, Saving& to) {
   std::vector<random::OwnStreams::Position> all;
-  if (t_iteration) all = t_iteration->drawn_by(function)->streams.positions();
+  if (t_iteration)
+    if (Ref<Drawn> drawn = t_iteration->found_drawn(function.draws_as()))
+      all = drawn->streams.positions();
   to.number(static_cast<int64_t>(all.size()));
   for (const auto& p : all) {
     to.number(p.seeds.seed);
@@ -122,7 +137,7 @@ void save_draws(const Object& function, Saving& to) {
   }
 }
 
-void restore_draws(const Object& function, Restoring& from) {
+void restore_draws(const ElementFunction& function, Restoring& from) {
   std::vector<random::OwnStreams::Position> all;
   for (int64_t n = from.count(); n > 0; --n) {
     random::OwnStreams::Position p;
@@ -132,7 +147,8 @@ void restore_draws(const Object& function, Restoring& from) {
       *word = static_cast<uint64_t>(from.number());
     all.push_back(p);
   }
-  if (t_iteration) t_iteration->drawn_by(function)->streams.begin_at(std::move(all));
+  if (t_iteration && !all.empty())
+    t_iteration->drawn_by(function.draws_as())->streams.begin_at(std::move(all));
 }
 
 Tensor bound(const Tensor& t, const char* stage) {

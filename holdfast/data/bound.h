@@ -32,6 +32,8 @@ class HOLDFAST_API Iteration final : public RefCounted {
   /// Where random ops in a function of its stages stand: each iteration begins them anew, as
   /// TensorFlow's does, and goes on with them where a stage begins again.
   Ref<Drawn> drawn_by(const Object& function);
+  /// The same; null where none of them ran yet.
+  Ref<Drawn> found_drawn(const Object& function) const;
 
   /// Generators that run for it, and stages that its cursors hold, once for each.
   void add(const Generator* running);
@@ -90,12 +92,13 @@ class DrawingForIteration final : public random::StreamSource {
 
  private:
   const Object& function_;
+  const Ref<Iteration> iteration_;
   random::StreamSource* const before_;
 };
 
 /// Write down and take over where the random ops of a function stand in this thread's iteration.
-void save_draws(const Object& function, Saving& to);
-void restore_draws(const Object& function, Restoring& from);
+void save_draws(const ElementFunction& function, Saving& to);
+void restore_draws(const ElementFunction& function, Restoring& from);
 
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.
 Tensor bound(const Tensor& t, const char* stage);

@@ -306,8 +306,13 @@ Dataset Dataset::rebatched(const std::vector<int64_t>& sizes, const BatchOptions
   need_one(*std::max_element(sizes.begin(), sizes.end()), "batch_size", "rebatch");
   std::vector<ElementType> types = element_spec().leaves();
   if (types.empty()) fail(Code::E1104, "`rebatch` takes elements with tensors, and there are none");
+  bool empty_ones = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   for (size_t i = 0; i < types.size(); ++i)
-    if (types[i].shape.has_rank() && types[i].shape.rank() == 0)
+    if (!types[i].shape.has_rank() && empty_ones)
+      fail(Code::E1102,
+           cat("`rebatch` to a size of 0 needs to know how many axes component ", i,
+               " of an element has, and it is ", type_text(types[i].dtype, types[i].shape)));
+    else if (types[i].shape.has_rank() && types[i].shape.rank() == 0)
       fail(Code::E1102, cat("`rebatch` takes batches, and component ", i, " of an element is ",
                             type_text(types[i].dtype, types[i].shape)));
   return Dataset(make_ref<Rebatch>(object_, sizes, o.drop_remainder));

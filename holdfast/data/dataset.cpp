@@ -9,6 +9,7 @@
 #include "holdfast/data/loop.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
+#include "holdfast/ops/random/own_streams.h"
 
 namespace holdfast::data {
 
@@ -104,6 +105,7 @@ bool IteratorObject::next(Nested& out) {
   Lifted lifted;
   DeviceScope host(cpu());
   Working on(position_->iteration());
+  random::WithoutSource own;  // a stage of another iteration may be what asks
   if (position_->cursor->next(out)) return true;
   position_->ended = true;
   position_->cursor = {};  // threads and buffers go now
@@ -114,7 +116,7 @@ std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
   Working on(position_->iteration());
   Saving to;
-  to.text("holdfast data 2");
+  to.text("holdfast data 3");
   to.text(dataset_->chain());
   to.text(dataset_->spec().text());
   to.number(position_->ended);
@@ -125,7 +127,7 @@ std::string IteratorObject::save() const {
 void IteratorObject::restore(std::string_view bytes) {
   Using alone(*position_, "restored");
   Restoring from(bytes);
-  if (from.text() != "holdfast data 2") Restoring::refuse("it is of another kind");
+  if (from.text() != "holdfast data 3") Restoring::refuse("it is of another kind");
   if (std::string chain = from.text(); chain != dataset_->chain())
     Restoring::refuse(
         cat("it was saved from the stages ", chain, ", these are ", dataset_->chain()));

@@ -16,11 +16,14 @@ thread_local int t_probing = 0;
 
 class Plain final : public ElementFunction {
  public:
-  explicit Plain(detail::ElementCode code) : code_(std::move(code)) {}
+  Plain(detail::ElementCode code, Ref<ElementFunction> around)
+      : code_(std::move(code)), around_(std::move(around)) {}
+  const Object& draws_as() const override { return around_ ? around_->draws_as() : *this; }
   Nested operator()(const Nested& element) override { return code_(element); }
 
  private:
   const detail::ElementCode code_;
+  const Ref<ElementFunction> around_;
 };
 
 class Concrete final : public ElementFunction, public MayBeOpen {
@@ -182,8 +185,8 @@ Ref<ElementFunction> traced_function(detail::ElementCode code, const ElementSpec
   return make_ref<Traced>(std::move(code), takes, name);
 }
 
-Ref<ElementFunction> plain_function(detail::ElementCode code) {
-  return make_ref<Plain>(std::move(code));
+Ref<ElementFunction> plain_function(detail::ElementCode code, Ref<ElementFunction> around) {
+  return make_ref<Plain>(std::move(code), std::move(around));
 }
 
 Ref<ElementFunction> concrete_function(Ref<ConcreteFunction> function, std::vector<Tensor> captured,

@@ -362,10 +362,11 @@ Dataset Dataset::interleaved(Maker f, const InterleaveOptions& o, Ref<Object> he
   if (!f) fail(Code::E1104, "`interleave` was given no function");
   constexpr int64_t kMost = 1 << 16;
   int64_t cycle = o.cycle_length;
-  if (cycle == kAutotune) cycle = o.num_parallel_calls > 0 ? o.num_parallel_calls : 10;
+  bool chosen = cycle == kAutotune;
+  if (chosen) cycle = o.num_parallel_calls > 0 ? o.num_parallel_calls : 10;
   if (cycle < 1 || cycle > kMost)
-    fail(Code::E1103,
-         cat("`cycle_length` of `interleave` is ", o.cycle_length, ", expected 1 to ", kMost));
+    fail(Code::E1103, cat("`", chosen ? "num_parallel_calls" : "cycle_length",
+                          "` of `interleave` is ", cycle, ", expected 1 to ", kMost));
   need_one(o.block_length, "block_length", "interleave");
   ElementSpec spec =
       gives ? *gives

@@ -89,6 +89,8 @@ class HOLDFAST_API ElementFunction : public Object {
   virtual Nested operator()(const Nested& element) = 0;
   /// What it gives, where that is known.
   virtual std::optional<ElementSpec> gives() const { return std::nullopt; }
+  /// Whose random numbers it draws: its own, or those of the function that it calls.
+  virtual const Object& draws_as() const { return *this; }
 };
 
 /// What a generator's iteration gives one after the other.

@@ -3,6 +3,7 @@
 // A file is a head, the spec of the elements, each element with its length and a checksum before
 // it, and an end. It is written under another name, and gets its own when it is whole. Elements may
 // be deflated, each by itself, so that a position in a file is a place.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -110,7 +111,6 @@ class Reader {
     count_ = static_cast<uint64_t>(count);
   }
   int64_t count() const { return static_cast<int64_t>(count_); }
-  bool deflated() const { return deflated_; }
 
  private:
   uint64_t number() {
@@ -257,6 +257,75 @@ class Loaded final : public DatasetObject {
   const int64_t count_;
 };
 
+/// Elements of several files: of up to ten of them in turn.
+class LoadedParts final : public DatasetObject {
+ public:
+  LoadedParts(const ElementSpec& spec, std::vector<Ref<DatasetObject>> parts)
+      : DatasetObject(spec, {}), parts_(std::move(parts)) {}
+  const char* name() const override { return "load"; }
+  int64_t cardinality() const override {
+    int64_t all = 0;
+    for (const Ref<DatasetObject>& part : parts_) all += part->cardinality();
+    return all;
+  }
+  Owned<Cursor> start() const override { return started<LoadedParts, Turns>(*this); }
+
+ private:
+  struct Open {
+    size_t part = 0;
+    Owned<Cursor> cursor;  // null: it has ended
+  };
+  struct Turns final : Cursor {
+    explicit Turns(const LoadedParts& s) : stage(&s), open(std::min(kBeside, s.parts_.size())) {}
+    bool next(Nested& out) override {
+      for (size_t ended = 0; ended < open.size();) {
+        Open& now = open[turn];
+        if (!now.cursor && following < stage->parts_.size()) begin(now, following++);
+        bool there = now.cursor && now.cursor->next(out);
+        if (!there) now.cursor = {};
+        turn = (turn + 1) % open.size();
+        if (there) return true;
+        ended = following < stage->parts_.size() ? 0 : ended + 1;
+      }
+      return false;
+    }
+    void begin(Open& at, size_t part) const {
+      at.part = part;
+      at.cursor = stage->parts_[part]->begin();
+    }
+    void save(Saving& to) const override {
+      to.number(static_cast<int64_t>(following));
+      to.number(static_cast<int64_t>(turn));
+      for (const Open& each : open) {
+        to.number(static_cast<bool>(each.cursor));
+        if (!each.cursor) continue;
+        to.number(static_cast<int64_t>(each.part));
+        each.cursor->save(to);
+      }
+    }
+    void restore(Restoring& from) override {
+      auto below = [&](size_t most) {
+        int64_t n = from.number();
+        if (n < 0 || static_cast<size_t>(n) > most)
+          Restoring::refuse("it is in a file that there is not");
+        return static_cast<size_t>(n);
+      };
+      following = below(stage->parts_.size());
+      turn = below(open.size() - 1);
+      for (Open& each : open) {
+        if (!from.number()) continue;
+        begin(each, below(stage->parts_.size() - 1));
+        each.cursor->restore(from);
+      }
+    }
+    const StageRef<LoadedParts> stage;
+    std::vector<Open> open;
+    size_t following = 0, turn = 0;
+  };
+  static constexpr size_t kBeside = 10;
+  const std::vector<Ref<DatasetObject>> parts_;
+};
+
 class KeptInFile final : public DatasetObject {
  public:
   KeptInFile(const Ref<DatasetObject>& input, std::string path, const char* stage, bool deflated)
@@ -358,7 +427,8 @@ void Dataset::write_to(const std::string& path, const SaveOptions& o) const {
   if (files.empty()) file(all);
   for (auto& [name, out] : files) out->finish();
   for (const auto& [shard, name] : files_in(path))  // those of another `save` into this folder
-    if (!files.contains(name)) fs::remove(name);
+    if (std::error_code error; !files.contains(name) && !fs::remove(name, error) && error)
+      io::refuse_file(name, "removed");
 }
 
 Dataset Dataset::load_parts(const std::string& path) {
@@ -369,18 +439,12 @@ Dataset Dataset::load_parts(const std::string& path) {
 }
 
 Dataset Dataset::loaded(const std::string& path) {
-  Dataset parts = load_parts(path);
-  auto inside = [](const Nested& part) {
-    return Dataset(Ref<DatasetObject>(dataset_in(part.tensor())));
-  };
-  if (parts.cardinality() == 1) {
-    Owned<Cursor> only = parts.object()->begin();
-    Nested part;
-    only->next(part);
-    return inside(part);
-  }
-  ElementSpec spec = dataset_in(parts.element_spec().form().tensor())->spec();
-  return parts.interleaved(inside, {}, nullptr, &spec);
+  Dataset all = load_parts(path);
+  std::vector<Ref<DatasetObject>> parts;
+  for (const Nested& part : all_of(*all.object())) parts.emplace_back(dataset_in(part.tensor()));
+  if (parts.size() == 1) return Dataset(parts[0]);
+  ElementSpec spec = dataset_in(all.element_spec().form().tensor())->spec();
+  return Dataset(make_ref<LoadedParts>(spec, std::move(parts)));
 }
 
 Dataset Dataset::kept_in(const std::string& path, const char* stage,

@@ -8,6 +8,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/op/refuse.h"
@@ -244,6 +245,7 @@ class GroupByWindow final : public DatasetObject {
     }
     void save(Saving& to) const override {
       to.number(at);
+      save_draws(*stage->key_, to);
       to.number(ended);
       to.number(static_cast<int64_t>(groups.size()));
       for (const auto& [of, group] : groups) {
@@ -261,6 +263,7 @@ class GroupByWindow final : public DatasetObject {
     }
     void restore(Restoring& from) override {
       at = from.number();
+      restore_draws(*stage->key_, from);
       ended = from.number() != 0;
       int64_t n = from.count();
       for (int64_t i = 0; i < n; ++i) {
@@ -312,6 +315,16 @@ Dataset Dataset::windowed(int64_t size, const WindowOptions& o, const WindowPart
   need_one(o.stride, "stride", "window");
   if (element_spec().form().leaves().empty())
     fail(Code::E1104, "`window` takes elements with tensors, and there are none");
+  if (parts) {
+    size_t all = 0, wanted = element_spec().leaves().size();
+    for (int64_t width : parts->widths) {
+      if (width < 0 || all > wanted)
+        fail(Code::E1103, cat("a value of `window` has ", width, " tensors"));
+      all += static_cast<size_t>(std::max<int64_t>(width, 1));
+    }
+    if (all != wanted || parts->gives.leaves().size() != parts->widths.size())
+      fail(Code::E1103, cat("values of `window` have ", all, " tensors, expected ", wanted));
+  }
   return Dataset(make_ref<Window>(object_, size, shift, o.stride, o.drop_remainder, parts));
 }
 
@@ -384,7 +397,7 @@ Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) c
     }
     return window.padded_batch(sizes[i], padding);
   };
-  return grouped(plain_function(bucket), batched,
+  return grouped(plain_function(bucket, length), batched,
                  {.window_size_of = [sizes = o.batch_sizes](
                                         int64_t key) { return sizes[static_cast<size_t>(key)]; }},
                  length);

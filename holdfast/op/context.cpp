@@ -1,5 +1,6 @@
 #include "holdfast/op/context.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "holdfast/base/text.h"
@@ -125,10 +126,11 @@ void went_by(const Tensor& t, bool numbers) {
 
 // Tells who wants to know of variables that `op` changes.
 void tell_of_changes(const OpDef& op, std::span<const Tensor> in, VariableWatcher& watcher) {
-  if (op.traits.reads || in.empty() || op.inputs.empty() ||
-      op.inputs[0].resource != &VariableState::kKind)
-    return;
-  if (VariableState* v = in[0].defined() ? variable_behind(in[0]) : nullptr) watcher.changes(*v);
+  if (op.traits.reads || op.inputs.empty()) return;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (op.inputs[std::min(i, op.inputs.size() - 1)].resource != &VariableState::kKind) continue;
+    if (VariableState* v = in[i].defined() ? variable_behind(in[i]) : nullptr) watcher.changes(*v);
+  }
 }
 
 // The attributes with the defaults of those that are left out.
@@ -190,7 +192,7 @@ StandIns& stand_ins() {
 }
 
 void set_variable_watcher(VariableWatcher* w) { g_watcher = w; }
-VariableWatcher* variable_watcher() { return g_watcher.load(std::memory_order_relaxed); }
+VariableWatcher* variable_watcher() { return g_watcher.load(std::memory_order_acquire); }
 
 void went_by_numbers(const Tensor& t) { went_by(t, true); }
 void went_by_sizes(const Tensor& t) { went_by(t, false); }

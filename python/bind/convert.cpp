@@ -245,11 +245,13 @@ Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
 }
 
 // Whether a tensor in a list may take the dtype of the call's other operands unasked: numbers stay
-// what they are but for digits of floats. An integer never gets narrower.
+// what they are but for digits of floats. An integer never gets narrower, nor loses its sign.
 bool may_become(DType have, DType want) {
   if (is_floating(have)) return is_differentiable(want);
-  return is_integer(have) &&
-         (is_differentiable(want) || (is_integer(want) && size_of(want) > size_of(have)));
+  if (!is_integer(have)) return false;
+  if (is_differentiable(want)) return want != float16;  // where 70000 is infinite
+  return is_integer(want) && size_of(want) > size_of(have) &&
+         (kUnsignedInts.has(have) || !kUnsignedInts.has(want));
 }
 
 // A list that holds arrays or tensors: its parts, all of dtype `d` where that loses nothing.

@@ -72,6 +72,7 @@ class WithPythonCode final : public data::ElementFunction {
     see.foreign(code_.get());
   }
   std::optional<ElementSpec> gives() const override { return function_->gives(); }
+  const holdfast::Object& draws_as() const override { return function_->draws_as(); }
   Nested operator()(const Nested& element) override {
     // An exception of Python's is kept by the thread's state, which lives as long as this.
     NeedGil gil("a function of Python's");

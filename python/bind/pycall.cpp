@@ -7,6 +7,7 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/debugging/check.h"
 #include "holdfast/ops/print.h"
+#include "holdfast/ops/random/own_streams.h"
 #include "python/bind/graph_keeper.h"
 #include "python/bind/nb.h"
 #include "python/bind/object.h"
@@ -80,6 +81,7 @@ Object called(const PyCode& code, const Ref<Held>& what, PyObject* first, PyObje
          cat("`", code.name, "` is called after the function or graph that it is part of is gone"),
          "the Python code went with it",
          {manual_fix("keep the function or graph as long as its results are needed")});
+  random::WithoutSource own;
   return Object::steal(PyObject_CallFunctionObjArgs(callable.get(), first, second, nullptr));
 }
 

@@ -38,7 +38,9 @@ class PythonWatcher final : public VariableWatcher {
   void made(VariableState& v) override {
     if (!python_is_making) tell(made_, v);
   }
-  void changes(VariableState& v) override { tell(changes_, v); }
+  void changes(VariableState& v) override {
+    if (!python_is_making) tell(changes_, v);
+  }
 
  private:
   static void tell(const PyRef& listener, VariableState& v) {
@@ -78,16 +80,17 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
     if (n > 3 && args[3] != Py_None) o.shape = shape_argument(args[3]);
     OpenGraph* graph = n > 4 && PyObject_IsTrue(args[4]) == 1 ? current_graph() : nullptr;
     const Tensor& value = tensor_argument(args[0], initial);
+    struct Making {
+      Making() { python_is_making = true; }
+      ~Making() { python_is_making = before; }
+      bool before = python_is_making;
+    } making;
     if (graph) {
       // A graph's nodes hold their variables, and a variable's Python object holds the graph.
       adopt_apart(self, Ref<Shared>(graph->variable(value, o).state()));
     } else {
       NameScope whole("");      // the name comes with its prefix
       UnwatchedCreation later;  // Python tells of it when it is whole
-      python_is_making = true;
-      struct Made {
-        ~Made() { python_is_making = false; }
-      } made;
       adopt(self, Ref<Shared>(Variable(value, o).state()));
     }
     Py_RETURN_NONE;

@@ -270,6 +270,11 @@ TEST(Dataset, RefusesWhatMakesNoSense) {
   EXPECT_NE(refusal([&] { ds.shuffle(0); }).find("`buffer_size`"), std::string::npos);
   EXPECT_NE(refusal([&] { ds.shard(2, 2); }).find("`index` of `shard` is 2"), std::string::npos);
   EXPECT_NE(refusal([&] { Dataset::range(1, 2, 0); }).find("steps of 0"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              ds.interleave([](Tensor) { return Dataset::range(1); },
+                            {.num_parallel_calls = 70000});
+            }).find("`num_parallel_calls` of `interleave` is 70000"),
+            std::string::npos);
   EXPECT_NE(refusal([&] { Dataset::from_tensor_slices(constant(1)); }).find("is a scalar"),
             std::string::npos);
   EXPECT_NE(refusal([&] {
@@ -348,7 +353,17 @@ TEST(Dataset, FilesAreChosenByAFunctionAndDeflated) {
   std::string folder = testing::TempDir() + "/holdfast_saved";
   auto third = [](const Nested& x) { return x.tensor().item<int64_t>() % 3; };
   Dataset::range(9).save(folder, {.compression = "GZIP", .shard_func = third});
-  EXPECT_EQ(numbers(Dataset::load(folder)), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  auto loaded = Dataset::load(folder);
+  EXPECT_EQ(numbers(loaded), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(loaded.cardinality(), 9);
+  auto whole = loaded.iterator();
+  Nested one;
+  for (int i = 0; i < 4; ++i) whole.next(one);
+  std::string position = whole.save();
+  EXPECT_LT(position.size(), 400U) << "of the files, not what is in them";
+  auto again = loaded.iterator();
+  again.restore(position);
+  for (int64_t i = 4; again.next(one); ++i) EXPECT_EQ(one.tensor().item<int64_t>(), i);
   Dataset::range(2).save(folder);
   EXPECT_EQ(numbers(Dataset::load(folder)), (Numbers{0, 1}));
   EXPECT_THROW(Dataset::range(2).save(folder, {.compression = "LZ9"}), Error);

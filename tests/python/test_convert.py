@@ -266,3 +266,10 @@ def test_a_list_that_holds_tensors_takes_the_dtype_of_the_other_operands(case, t
 def test_a_list_of_tensors_loses_no_number_unasked(other):
     with pytest.raises(tf.errors.InvalidArgumentError, match="one dtype"):
         _ = tf.constant([1, 2]) + [other, other]
+
+
+@pytest.mark.parametrize("wanted", ["uint64", "float16"])
+def test_a_list_of_integers_keeps_signs_and_sizes(wanted):
+    given = tf.constant(70000)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="one dtype|dtype"):
+        _ = tf.constant([1, 2], wanted) + [given, given]

@@ -468,3 +468,9 @@ def test_rows_that_are_known_to_differ_are_refused_at_once(tmp_path):
     assert len(list(Dataset.from_tensors((tf.zeros([2, 3]), tf.zeros([2]))).unbatch())) == 2
     with pytest.raises(ValueError, match="buffer_size"):
         tf.data.experimental.CsvDataset(str(tmp_path / "a"), [tf.int32], buffer_size=0)
+
+
+def test_batches_of_none_need_to_know_their_axes():
+    rows = tf.data.Dataset.from_generator(lambda: iter([[1, 2], [3]]), output_types=tf.int64)
+    with pytest.raises(ValueError, match="component 0 of an element"):
+        rows.rebatch([0, 1])

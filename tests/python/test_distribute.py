@@ -484,3 +484,14 @@ def test_replicas_on_several_devices_compute_one_after_the_other():
         [sys.executable, "-c", SEVERAL], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+def test_a_variable_of_a_graph_is_itself_once_there_are_strategies():
+    tf.distribute.MirroredStrategy(["/CPU:0"])
+    with tf.Graph().as_default() as graph:
+        v = tf.compat.v1.get_variable("v", initializer=1.0)
+        assert graph.get_collection("variables") == [v]
+        assert v.graph is graph and v.op.name == "v"
+        with tf.compat.v1.Session() as session:
+            session.run(v.initializer)
+            assert session.run(v.assign_add(1.0)) == 2.0

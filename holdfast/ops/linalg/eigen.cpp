@@ -1,4 +1,6 @@
 // Eigenvalues and eigenvectors.
+#include <algorithm>
+
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
@@ -65,10 +67,11 @@ Status run_eig(Call& c) {
       const T* from = x.raw<T>() + i * n * n;
       if (!lapack::all_finite(from, n * n)) return not_finite();  // geev may loop for ever on NaN
       auto a = lapack::by_columns(from, n, n);
-      std::vector<C> right(static_cast<size_t>(vectors ? n * n : 1));
-      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_raw<C>() + i * n,
-                          right.data()) != 0)
+      lapack::Work<C> right(static_cast<size_t>(vectors ? n * n : 1)),
+          values(static_cast<size_t>(n));
+      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), values.data(), right.data()) != 0)
         return not_found();
+      std::copy(values.begin(), values.end(), e.mutable_raw<C>() + i * n);
       if (vectors) lapack::transpose_into(right.data(), n, n, v.mutable_raw<C>() + i * n * n);
       return {};
     });

@@ -185,7 +185,7 @@ Status through_schur(Call& c, F&& f) {
       const T* from = x.raw<T>() + i * n * n;
       T* to = y.mutable_raw<T>() + i * n * n;
       Square<C> t(static_cast<size_t>(n * n)), z(t.size());
-      std::vector<C> w(static_cast<size_t>(n));
+      lapack::Work<C> w(static_cast<size_t>(n));
       for (int64_t r = 0; r < n; ++r)
         for (int64_t k = 0; k < n; ++k) t[static_cast<size_t>(k * n + r)] = C(from[r * n + k]);
       if (!lapack::all_finite(from, n * n) ||

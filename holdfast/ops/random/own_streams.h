@@ -20,6 +20,18 @@ class HOLDFAST_API StreamSource {
 /// That of nodes which run on this thread; null: each has its own.
 HOLDFAST_API StreamSource*& stream_source();
 
+/// Nodes that run meanwhile on this thread have their own: a function calls code that is not its
+/// own.
+class HOLDFAST_API WithoutSource {
+ public:
+  WithoutSource() : before_(stream_source()) { stream_source() = nullptr; }
+  ~WithoutSource() { stream_source() = before_; }
+  WithoutSource(const WithoutSource&) = delete;
+
+ private:
+  StreamSource* const before_;
+};
+
 /// Where the random nodes of one function stand. Safe to use from many threads.
 class HOLDFAST_API OwnStreams final : public StreamSource {
  public:
