@@ -1,5 +1,6 @@
 """Rows of machine code: fused loops, reductions, optimizers and whole steps, as `code.py` prints them."""
 
+import concurrent.futures
 import ctypes
 import os
 import pathlib
@@ -89,7 +90,7 @@ def encoder_of_tensorflow(tf, options):
     return lambda: step(x, u)
 
 
-def of_tensorflow(tf, kind, options):
+def of_tensorflow(tf, kind, options, threads):
     """For anything that speaks TensorFlow; `options` go to `tf.function`."""
 
     def traced(f):
@@ -137,12 +138,12 @@ def of_tensorflow(tf, kind, options):
         yield name, steps[name]
     yield ENCODER, encoder_of_tensorflow(tf, options)
     if kind in OURS:
-        yield from adam_of_ours(tf)
+        yield from adam_of_ours(tf, threads)
     if kind == "ours":
         yield EMITTED, Emission(tf)
 
 
-def adam_of_ours(tf):
+def adam_of_ours(tf, threads):
     values, slopes = parameters()
     variables, gradients = [tf.Variable(v) for v in values], [tf.constant(g) for g in slopes]
     adam = tf.keras.optimizers.Adam()
@@ -159,11 +160,14 @@ def adam_of_ours(tf):
         arrays = zip(variables, beside[::2], beside[1::2], gradients, strict=True)
         places = [[np.from_dlpack(held(v)).ctypes.data for v in some] for some in arrays]
 
-        def run():
-            for at in places:
+        def over(some):
+            for at in some:
                 loop(*map(ctypes.c_void_p, at), ctypes.c_long(100_000))
 
-        yield MEMORY, run
+        # Each thread has its share of the variables, while it is outside of Python.
+        team = concurrent.futures.ThreadPoolExecutor(threads)
+        shares = [places[i::threads] for i in range(threads)]
+        yield MEMORY, lambda: over(places) if threads == 1 else list(team.map(over, shares))
 
 
 def held(value):
@@ -325,4 +329,4 @@ def opened(kind, threads):
         return of_jax(__import__("jax"))
     tf = __import__("holdfast" if kind in OURS else "tensorflow")
     tf.config.threading.set_intra_op_parallelism_threads(threads)
-    return of_tensorflow(tf, kind, {"jit_compile": True} if kind == "xla" else {})
+    return of_tensorflow(tf, kind, {"jit_compile": True} if kind == "xla" else {}, threads)
