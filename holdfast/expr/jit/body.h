@@ -134,6 +134,14 @@ struct Function {
   std::vector<Part> parts;
   int arrays = 0;
   int64_t row = 0;  // elements of a row where parts fold, else any number
+  /// Arrays whose rows lie one behind another in memory: the next row is asked for ahead.
+  struct Ahead {
+    int array;
+    int cell;
+    bool written;
+    bool operator==(const Ahead&) const = default;
+  };
+  std::vector<Ahead> ahead;
 
   static Function of(Body);
   bool operator==(const Function&) const = default;

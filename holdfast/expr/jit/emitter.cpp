@@ -145,6 +145,7 @@ class Emitter final : FoldCode {
       cmp(rcx, rsi);
       jg(wide_end, T_NEAR);
       FoldCode::body(chunks, false);
+      ask_ahead(chunks, 0);
       add(rax, step);
       jmp(wide, T_NEAR);
       L(wide_end);
@@ -161,6 +162,32 @@ class Emitter final : FoldCode {
     jge(end, T_NEAR);
     last_elements();
     L(end);
+  }
+
+  // The part that computes most has the most time to spare, the first one waits for its own row. A
+  // part that computes little is as fast as memory: the processor asks early enough by itself.
+  size_t asking_part() const {
+    constexpr size_t kLittle = 16;
+    size_t loops = 0, best = function_.parts.size(), most = kLittle;
+    for (size_t p = 0; p < function_.parts.size(); ++p) {
+      const Body& b = function_.parts[p].body;
+      if (b.once || loops++ == 0 || b.nodes.size() <= most) continue;
+      best = p;
+      most = b.nodes.size();
+    }
+    return best;
+  }
+  void ask_ahead(int chunks, int first) override {
+    if (part_ != asking_part()) return;
+    for (const Function::Ahead& a : function_.ahead) {
+      int r = pointers_[static_cast<size_t>(a.array)];
+      if (r < 0) continue;
+      int64_t at = (function_.row + first * lanes()) * a.cell, end = at + chunks * lanes() * a.cell;
+      for (; at < end; at += kSlot) {
+        Address line = ptr[Reg64(r) + rax * a.cell + static_cast<int>(at)];
+        a.written ? prefetchw(line) : prefetcht0(line);
+      }
+    }
   }
 
   // -- the last elements

@@ -148,7 +148,10 @@ void FoldCode::folded_row(int64_t n) {
       cmovl(rdi, rcx);
     }
     L(more);
-    for (int v = 0; v < vectors(); v += plan_->chunks) body(plan_->chunks, false, v);
+    for (int v = 0; v < vectors(); v += plan_->chunks) {
+      body(plan_->chunks, false, v);
+      ask_ahead(plan_->chunks, v);
+    }
     add(rax, step());
     cmp(rax, rdi);
     jl(more, T_NEAR);

@@ -21,6 +21,8 @@ class FoldCode : public VectorCode {
   void folded_row(int64_t n);
   void fold(size_t index, const Xbyak::Xmm&, int chunk) override;
 
+  /// Asks for what the next row has where these vectors are in this one.
+  virtual void ask_ahead(int chunks, int first) = 0;
   /// The last elements, fewer than a vector has.
   virtual void last_elements() = 0;
   /// Where a fold's places begin on the stack.

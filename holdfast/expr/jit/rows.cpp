@@ -189,6 +189,13 @@ class RowPlanner {
       part.body = l.stretch.finished();
       out_.function.parts.push_back(std::move(part));
     }
+    for (size_t a = 0; a < out_.values.size(); ++a) {
+      int v = out_.values[a];
+      bool written = stored(v);
+      if (!value(v).per_row && !value(v).number.defined() && (written || value(v).input >= 0))
+        out_.function.ahead.push_back(
+            {static_cast<int>(a), static_cast<int>(size_of(value(v).dtype)), written});
+    }
     keep_apart();
     return std::move(out_);
   }
