@@ -343,3 +343,54 @@ def test_a_loop_knows_of_a_composite_what_holds_each_time(n):
     found, wanted = tf.function(grown)(tf.constant(n)), grown(tf.constant(n))
     assert found.shape == wanted.shape == [3, 3] + [1] * n
     np.testing.assert_array_equal(found.indices, wanted.indices)
+
+
+def _late(dtype, given, program):
+    """What a session gives for a program over a placeholder."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        late = v1.placeholder(dtype, [None] * np.ndim(given))
+        return session.run(program(late), {late: given})
+
+
+LATE = {
+    "order": (
+        tf.int64,
+        lambda i: tf.sparse.to_dense(tf.SparseTensor(i, tf.constant([1, 2]), [3])),
+        [[0], [2]],
+        [[2], [0]],
+    ),
+    "pairs": (
+        tf.int64,
+        lambda i: (
+            tf.sparse.map_values(
+                tf.add,
+                tf.SparseTensor(i, tf.constant([1, 2]), [3]),
+                tf.SparseTensor([[0], [2]], tf.constant([1, 2]), [3]),
+            ).values
+        ),
+        [[0], [2]],
+        [[0], [1]],
+    ),
+    "size": (
+        tf.int64,
+        lambda n: tf.sparse.reset_shape(tf.SparseTensor([[2]], [1], [3]), n).dense_shape,
+        [4],
+        [1],
+    ),
+    "counts": (tf.int32, lambda x: tf.sparse.bincount(x).values, [1, 1], [1, -1]),
+    "splits": (
+        tf.int64,
+        lambda s: tf.RaggedTensor.from_row_splits(tf.range(3), s).row_splits,
+        [0, 3],
+        [0, 9],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_a_session_learns_late_is_checked(name):
+    dtype, program, good, bad = LATE[name]
+    _late(dtype, good, program)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        _late(dtype, bad, program)

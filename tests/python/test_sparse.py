@@ -266,6 +266,7 @@ def test_counts_of_what_does_not_fit_are_refused(count):
     [
         {"indices": [[0, 0]]},
         {"indices": [[0, 0], [9, 0]]},
+        {"indices": [[0, 0], [0, -1]]},
         {"dense_shape": [2]},
         {"size": -1},
         {"weights": [1.0]},

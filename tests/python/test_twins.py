@@ -127,6 +127,7 @@ PYTHON_ONLY = {
     r"train\.(Checkpoint|CheckpointManager)": "finds variables by the attributes of Python objects; C++ writes and reads named tensors with `io/tensor_bundle.h`",
     r"train\.(get_checkpoint_state|latest_checkpoint)": "what a CheckpointManager of Python keeps in a folder",
     r"train\.(list_variables|load_checkpoint|load_variable)": "a face of `io::BundleReader`, which has its own words",
+    r"queue\.\w+|train\.Coordinator": "hands values and stops between Python's threads; C++ has `std::mutex`, `std::condition_variable` and `std::stop_token`",
     r"train\.ExponentialMovingAverage": "keeps variables by the Python objects they stand beside; a step is one assign_sub",
     r"(experimental\.)?Optional(Spec)?": "a value that may not be there, for which C++ has `std::optional`",
     r"IndexedSlicesSpec": "how a Python value of this kind is traced; C++ passes its three tensors",

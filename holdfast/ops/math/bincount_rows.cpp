@@ -27,7 +27,8 @@ int64_t counts_in(const Infer& s, int i) {
 void need_weights(const Infer& s, int values, int weights) {
   const Shape &x = s.shape(values), &w = s.shape(weights);
   if (w.has_rank() && w.elements() == 0) return;
-  if (!w.compatible(x))
+  auto have = w.elements(), want = x.elements();
+  if (have && want ? *have != *want : !w.compatible(x))
     s.bad_shape(weights, cat("the shape of `values`, ", x.text(), ", or no element"));
 }
 
@@ -103,18 +104,20 @@ class Counts {
 
 Status run_sparse(Call& c) {
   const Tensor &indices = c.in(0), &values = c.in(1);
-  int64_t rank = indices.dim(1), rows = c.out().rank() == 2 ? c.out().dim(0) : 1;
+  int64_t rank = indices.dim(1);
+  auto sizes = c.ints(2);
   Status status;
   visit_counters(c.out().dtype(), [&]<class T>(T) {
     Counts<T> counts(c, values, c.in(4));
     visit_indices(values.dtype(), [&]<class I>(I) {
       for (int64_t i = 0, n = values.size(); i < n && status.ok(); ++i) {
-        int64_t row = rank > 1 ? indices.raw<int64_t>()[i * rank] : 0;
-        if (row < 0 || row >= rows)
-          status = {Code::E1103, cat("SparseBincount: `indices` holds row ", row, " at position ",
-                                     i, ", expected 0 to ", rows - 1)};
-        else
-          status = counts.template add<I>(row, i);
+        const int64_t* at = indices.raw<int64_t>() + i * rank;
+        for (int64_t axis = 0; axis < rank; ++axis)
+          if (at[axis] < 0 || at[axis] >= sizes[static_cast<size_t>(axis)])
+            status = {Code::E1103, cat("SparseBincount: `indices` holds ", at[axis], " along axis ",
+                                       axis, " at position ", i, ", expected 0 to ",
+                                       sizes[static_cast<size_t>(axis)] - 1)};
+        if (status.ok()) status = counts.template add<I>(rank > 1 ? at[0] : 0, i);
       }
     });
   });

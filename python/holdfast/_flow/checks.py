@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _holdfast
-from .._graphs.control import graph_for, grouped, newest
+from .._graphs.control import graph_for, grouped, newest, ordered
 from .._messages.diagnostics import argument_name
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.tensor import convert_to_tensor
 from ..errors import DiagnosticError, unsupported
 from .staging import is_staged
 
-__all__ = ["Assert", "name_of", "passed", "refuse_data", "require"]
+__all__ = [
+    "Assert",
+    "name_of",
+    "note_check",
+    "passed",
+    "refuse_data",
+    "require",
+    "with_checks",
+]
 
 
 def require(
@@ -111,3 +122,41 @@ def refuse_data(function: str, data: Any) -> None:
             "a failed check says the operands by itself",
             fix="leave `data` out, and print what else is of interest with `tf.print`",
         )
+
+
+# What functions of several ops check: in a graph by hand nobody fetches a check.
+
+_made = threading.local()
+
+
+def note_check(condition: Any) -> None:
+    """Tells the function around that its results wait for the check that was made last."""
+    operation = newest([condition])
+    open_list = getattr(_made, "checks", None)
+    if operation is not None and open_list is not None:
+        open_list.append(operation)
+
+
+def with_checks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, whose results in a graph by hand are there once its checks have passed."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        around, _made.checks = getattr(_made, "checks", None), []
+        try:
+            result = function(*args, **kwargs)
+            checks = _made.checks
+        finally:
+            _made.checks = around
+        if not checks:
+            return result
+
+        def guarded(value: Any) -> Any:
+            if not isinstance(value, _holdfast.Tensor):
+                return value
+            return registry.function("identity")(value)
+
+        with checks[0].graph.as_default(), ordered(checks[0].graph, checks):
+            return nesting.map_structure(guarded, result)
+
+    return call

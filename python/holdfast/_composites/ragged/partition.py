@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _holdfast
-from ..._flow.checks import Assert
+from ..._flow.checks import Assert, note_check
 from ..._tensors import registry
 from ..._tensors.dtypes import as_dtype, int32, int64
 from ..._tensors.symbols import is_symbol
@@ -78,6 +78,7 @@ def require(holds: Any, what: str, why: str) -> None:
             fail("E1103", what, why)
         return
     Assert(holds, [f"{what}: {why}"])
+    note_check(holds)
 
 
 def lengths_of(splits: Any) -> Any:

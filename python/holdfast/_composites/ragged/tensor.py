@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import _holdfast
+from ..._flow.checks import with_checks
 from ..._flow.printing import AsItIs
 from ..._flow.pyfunc import python_node
 from ..._tensors import registry
@@ -151,6 +152,7 @@ class RaggedTensor(Composite):
     # -- factories
 
     @classmethod
+    @with_checks
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -171,6 +173,7 @@ class RaggedTensor(Composite):
         return cls._rows(values, splits, uniform)
 
     @classmethod
+    @with_checks
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -181,6 +184,7 @@ class RaggedTensor(Composite):
         return cls._checked(values, splits, "from_row_lengths", validate)
 
     @classmethod
+    @with_checks
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -192,6 +196,7 @@ class RaggedTensor(Composite):
         return cls._checked(values, splits, "from_row_starts", validate)
 
     @classmethod
+    @with_checks
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -202,6 +207,7 @@ class RaggedTensor(Composite):
         return cls._checked(values, splits, "from_row_limits", validate)
 
     @classmethod
+    @with_checks
     def from_value_rowids(
         cls,
         values: Any,
@@ -232,6 +238,7 @@ class RaggedTensor(Composite):
         return cls._checked(values, splits, "from_value_rowids", validate)
 
     @classmethod
+    @with_checks
     def from_uniform_row_length(
         cls,
         values: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._flow.checks import with_checks
 from . import functions
 from .counting import bincount
 from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
@@ -51,8 +52,8 @@ NAMES: dict[str, Any] = {
     "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,
     "nn.ctc_greedy_decoder": ctc_greedy_decoder,
     "sparse.SparseTensor": SparseTensor,
-    "sparse.bincount": bincount,
+    "sparse.bincount": with_checks(bincount),
     "nn.embedding_lookup_sparse": embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
-    **{f"sparse.{name}": getattr(functions, name) for name in _FUNCTIONS},
+    **{f"sparse.{name}": with_checks(getattr(functions, name)) for name in _FUNCTIONS},
 }
