@@ -1,4 +1,6 @@
 // Activations, initializers, regularizers and constraints against those of Keras.
+#include <cmath>
+
 #include "holdfast/keras/activations.h"
 #include "holdfast/keras/constraints.h"
 #include "holdfast/keras/initializers.h"
@@ -179,6 +181,18 @@ TEST(KerasFunctionsTest, AConstantOfAListIsBroadcast) {
   EXPECT_NE(refused([] {
               initializers::Constant({.value = Config::List{1, Config::List{2}}});
             }).find("`value` of Constant"),
+            std::string::npos);
+}
+
+TEST(KerasFunctionsTest, WavesUnderAWindow) {
+  std::vector<float> real = (*initializers::STFT())({4, 1, 3}, float32).to_vector<float>();
+  const float half = std::sqrt(0.5f);
+  const float expected[] = {0, 0, 0, half, 0, -half, half, -half, half, 0, 0, 0};
+  ASSERT_EQ(real.size(), 12u);
+  for (size_t i = 0; i < real.size(); ++i) EXPECT_NEAR(real[i], expected[i], 1e-6) << i;
+  Ref<Initializer> given = initializers::STFT({.window = Config::List{1, 2}, .scaling = {}});
+  EXPECT_EQ((*given)({2, 1, 2}, float32).to_vector<float>(), (std::vector<float>{1, 1, 2, -2}));
+  EXPECT_NE(refused([] { initializers::STFT({.side = "both"}); }).find("`side` of STFT"),
             std::string::npos);
 }
 
