@@ -37,7 +37,7 @@ def test_a_dense_multiplies_adds_and_activates():
     assert (kernel.shape, bias.shape) == ((3, 2), (2,))
     assert (kernel.name, kernel.path) == ("kernel", "head/kernel")
     expected = np.maximum(np.array([[1.0, -2.0, 3.0]]) @ kernel.numpy() + bias.numpy(), 0)
-    np.testing.assert_allclose(y, expected, rtol=1e-6)
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6)
     assert layer.weights[0] is kernel and len(layer.trainable_weights) == 2
     assert layer(np.ones([2, 5, 3])).shape == (2, 5, 2)  # NumPy's float64 becomes the layer's
 
