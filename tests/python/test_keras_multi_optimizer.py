@@ -142,3 +142,13 @@ def test_callbacks_of_the_learning_rate_find_none(tmp_path):
     with pytest.raises((TypeError, ValueError), match="learning rate of a MultiOptimizer"):
         model.fit(X, Y, verbose=0, callbacks=[schedule])
     model.fit(X, Y, verbose=0, callbacks=[keras.callbacks.TensorBoard(tmp_path)])
+
+
+def test_its_scale_stands_for_those_of_its_optimizers():
+    inner = optimizers.SGD(0.1, loss_scale_factor=2.0)
+    several = optimizers.MultiOptimizer(
+        optimizers.OptimizerMap(default_optimizer=inner), loss_scale_factor=5.0
+    )
+    weight = tf.keras.Variable([2.0], name="kernel")
+    several.apply([tf.constant([10.0])], [weight])
+    np.testing.assert_allclose(weight.numpy(), [1.8], rtol=1e-6)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Any
 
-from ..._tensors.indexed_slices import IndexedSlices
 from ...errors import fail
 from .. import declared
 from ..configs import deserialize_keras_object, made_by_python, serialize_keras_object
@@ -16,12 +15,6 @@ __all__ = ["MultiOptimizer", "OptimizerMap"]
 
 _Optimizer: Any = declared.class_of("optimizers.Optimizer")
 _LossScale: Any = declared.class_of("optimizers.LossScaleOptimizer")
-
-
-def _divided(gradient: Any, by: Any) -> Any:
-    if isinstance(gradient, IndexedSlices):
-        return IndexedSlices(gradient.values / by, gradient.indices, gradient.dense_shape)
-    return None if gradient is None else gradient / by
 
 
 def _checked(optimizer: Any, whose: str) -> Any:
@@ -201,8 +194,8 @@ class MultiOptimizer(_Optimizer):  # type: ignore[misc]
             mine = [grads[i] for i in places]
             if all(g is None for g in mine):
                 continue
-            if scale is not None:
-                mine = [_divided(g, scale) for g in mine]
+            if scale is not None:  # stands for those that the optimizers were made with
+                optimizer.loss_scale_factor = scale
             optimizer.apply(mine, [variables[i] for i in places])
         self.iterations.assign_add(1)
 
