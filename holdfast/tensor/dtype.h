@@ -44,9 +44,6 @@ inline constexpr DType float16 = DType::kFloat16, bfloat16 = DType::kBFloat16,
                        int16 = DType::kInt16, int32 = DType::kInt32, int64 = DType::kInt64,
                        uint8 = DType::kUInt8, uint16 = DType::kUInt16, uint32 = DType::kUInt32,
                        uint64 = DType::kUInt64, boolean = DType::kBool, string = DType::kString;
-#ifndef HOLDFAST_BUILDING  // our own code calls the C++ types so (tensor/complex.h)
-inline constexpr DType complex64 = DType::kComplex64, complex128 = DType::kComplex128;
-#endif
 
 /// A set of dtypes, one bit each.
 class DTypes {
