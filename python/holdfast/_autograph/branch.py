@@ -17,6 +17,7 @@ from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from .merge import Outcome, merge
 from .reads import own_method
+from .records import note_new
 from .sites import Home, Site, Spot
 from .state import Cells, as_bool
 
@@ -65,6 +66,7 @@ def staged_if(
 ) -> None:
     """The statement, with a condition that has no value yet."""
     cells = cells or Cells(body, orelse)
+    note_new(cells)
     before = cells.read_all(site.modified)
 
     errors: list[Exception] = []

@@ -32,7 +32,7 @@ from . import messages
 from .entries import Entry, from_sample, sample
 from .growing import Growing
 from .lists import StagedList
-from .records import inside_records, is_plain, note_one_of_several, records_in
+from .records import inside_records, is_plain, note_new, note_one_of_several, records_in
 from .replaced import Replaced
 from .sites import Site
 from .state import (
@@ -97,6 +97,7 @@ class Carried:
         self.wanted: dict[str, Any] = {}  # options that the body asks for
         self.effects: list[Change] = []
         self.ran = False  # whether it has to be known if the body ran at all
+        note_new(cells)
         self.growing, self.replaced = Growing(cells), Replaced()
         self.entries: list[Entry] = []
         self.before: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from typing import Any
 
 from .compiling import is_block
 
-__all__ = ["BUILTINS"]
+__all__ = ["BUILTINS", "own_names"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -27,6 +27,20 @@ def _frames() -> Iterator[types.FrameType]:
         if not code.co_filename.startswith(_PACKAGE) and not is_block(code):
             yield frame
         frame = frame.f_back
+
+
+def own_names() -> set[str]:
+    """The names that the converted function that runs shares with its blocks, and nobody else."""
+    names: set[str] = set()
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_PACKAGE):
+            names.update(code.co_cellvars)
+            if not is_block(code):
+                break
+        frame = frame.f_back
+    return names
 
 
 def _getframe(depth: int = 0, /) -> types.FrameType:

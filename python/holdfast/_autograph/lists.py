@@ -196,7 +196,9 @@ class StagedList(Staged):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self.stack()[index]
+            part = self._another()
+            part._before, part._list = [], _holdfast.list_unstack(self.stack()[index])
+            return part
         if not is_symbol(index) and int(index) < 0:
             index = self.length() + int(index)
         return self.element(_holdfast.convert(index, int32) if isinstance(index, int) else index)

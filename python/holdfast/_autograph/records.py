@@ -19,6 +19,7 @@ from .._tensors.symbols import is_symbol
 from .._tracing.journal import journal
 from .._tracing.made_objects import PLAIN_NEW, attributes_of
 from .._tracing.recorder import recording
+from .frames import own_names
 
 __all__ = [
     "inside_records",
@@ -27,6 +28,7 @@ __all__ = [
     "is_plain",
     "is_record",
     "leaves_of",
+    "note_new",
     "note_one_of_several",
     "packed",
     "records_in",
@@ -80,6 +82,17 @@ def is_new(thing: Any, holders: int) -> bool:
     `holders` is how many hold it where this is asked: then nobody outside knows it.
     """
     return is_plain(thing) and not is_made(thing) and references(thing) <= holders
+
+
+def note_new(cells: Any) -> None:
+    """What is only held by a name of the function that runs was made by it."""
+    now = journal()
+    if now is None:
+        return
+    for name in own_names():
+        value = cells.read(name)
+        if is_new(value, 2):  # held by the cell, and by this variable
+            now.note_made(value)
 
 
 def is_record(thing: Any) -> bool:
