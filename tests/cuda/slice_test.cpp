@@ -230,7 +230,7 @@ void rows() {
     Tensor x = numbers({6, 5, 40, 7}, d, 0, 1);
     for (const Axes& axes :
          {Axes(), Axes(Sizes(-1)), Axes(Sizes(0)), Axes(Sizes(2)), Axes(Sizes({1, 2})),
-          Axes(Sizes({0, 2})), Axes(Sizes({1, 3})), Axes(Sizes(std::initializer_list<int64_t>{}))})
+          Axes(Sizes({0, 2})), Axes(Sizes({1, 3})), Axes(Sizes(Dims()))})
       for (bool keep : {false, true})
         same("Sum", reduce_sum(there(x), {axes, keep}), reduce_sum(x, {axes, keep}), 2);
     Tensor y = numbers({4, 30, 5}, d, 0.9, 1.1), with_nan = y * 1;
