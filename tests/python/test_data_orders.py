@@ -106,28 +106,33 @@ def test_a_restored_position_goes_on_with_the_random_numbers(parallel, seed):
     assert found == rest
 
 
-def test_restored_numbers_of_functions_that_call_python_and_of_keys():
-    def with_python(x):
-        (same,) = (tf.numpy_function(lambda v: v, [x], tf.int64),)
-        return same * 0 + tf.random.uniform([], 0, 10**6, tf.int64, seed=1)
+def _with_python(x):
+    same = tf.numpy_function(lambda v: v, [x], tf.int64)
+    return same * 0 + tf.random.uniform([], 0, 10**6, tf.int64, seed=1)
 
-    def key(_):
-        return tf.random.uniform([], 0, 3, tf.int64, seed=1)
 
-    numbers = tf.data.Dataset.range(40)
-    for made in (
-        lambda: numbers.map(with_python),
-        lambda: numbers.group_by_window(key, lambda k, d: d.batch(3).map(lambda x: x + k * 100), 3),
-        lambda: numbers.map(lambda x: tf.fill([x % 5 + 1], x)).bucket_by_sequence_length(
-            lambda x: tf.cast(key(x) + 1, tf.int32), [2, 3], [2, 2, 2]
-        ),
-    ):
-        first, again = iter(made()), iter(made())
-        for _ in range(5):
-            next(first)
-        again.restore(first.save())
-        rest, found = ([x.numpy().tolist() for x in each] for each in (first, again))
-        assert len(rest) > 3 and found == rest
+def _key(_):
+    return tf.random.uniform([], 0, 3, tf.int64, seed=1)
+
+
+NUMBERS = tf.data.Dataset.range(40)
+STAGES = {
+    "a map that calls Python": lambda: NUMBERS.map(_with_python),
+    "keys of groups": lambda: NUMBERS.group_by_window(_key, lambda k, d: d.batch(3), 3),
+    "lengths of buckets": lambda: NUMBERS.map(
+        lambda x: tf.fill([x % 5 + 1], x)
+    ).bucket_by_sequence_length(lambda x: tf.cast(_key(x) + 1, tf.int32), [2, 3], [2, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("made", STAGES.values(), ids=STAGES)
+def test_a_restored_position_has_the_numbers_of(made):
+    first, again = iter(made()), iter(made())
+    for _ in range(5):
+        next(first)
+    again.restore(first.save())
+    rest, found = ([x.numpy().tolist() for x in each] for each in (first, again))
+    assert len(rest) > 3 and found == rest
 
 
 def test_python_code_in_a_stage_draws_its_own_numbers():
