@@ -24,11 +24,12 @@ def programs():
 
 
 def plain(value):
-    """A value with numbers in place of tensors."""
+    """A value with numbers in place of tensors; what holds others says what it is."""
+    kind = type(value).__name__
     if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
+        return kind, {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(part) for part in value]
+        return kind, [plain(part) for part in value]
     return np.asarray(value).round(4).tolist()
 
 
@@ -108,6 +109,30 @@ def test_a_list_that_grew_behind_a_method_is_not_read_in_the_trace():
 
     with pytest.raises(tf.errors.UnimplementedError, match="a list that grew in a staged loop"):
         f(tf.constant(1.0), tf.constant(2))
+
+
+@pytest.mark.parametrize("change", ["t.append(1)", "t.extend([1])", "t += [1]", "t = [1] + t"])
+def test_a_tuple_that_grew_refuses_what_a_tuple_refuses(change):
+    source = f"""
+@tf.function
+def f(n):
+    t = ()
+    for i in tf.range(n):
+        t += (i,)
+    {change}
+    return t
+f(tf.constant(2))
+"""
+    said = []
+    for eager in (False, True):
+        tf.config.run_functions_eagerly(eager)
+        try:
+            with pytest.raises((AttributeError, TypeError)) as caught:
+                shown(source, f"<tuple {eager}>")
+        finally:
+            tf.config.run_functions_eagerly(False)
+        said.append((type(caught.value), str(caught.value)))
+    assert said[0] == said[1]
 
 
 class _ByKey(collections.defaultdict):

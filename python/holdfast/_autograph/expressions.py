@@ -188,11 +188,15 @@ class Expressions(ast.NodeTransformer):
 
     def display(self, node: ast.List | ast.Tuple) -> ast.expr:
         """`[*values, x]`: what is taken apart may be a list of the graph."""
-        parts = [each.value if isinstance(each, ast.Starred) else each for each in node.elts]
         stars = "".join("*" if isinstance(each, ast.Starred) else "." for each in node.elts)
         kind = nodes.text("list" if isinstance(node, ast.List) else "tuple")
-        arguments = [kind, nodes.text(stars), *self.all(parts)]
-        return nodes.call("display", arguments, node)
+        parts = [
+            nodes.call("star", [self.visit(each.value)], each.value)
+            if isinstance(each, ast.Starred)
+            else self.visit(each)
+            for each in node.elts
+        ]
+        return nodes.call("display", [kind, nodes.text(stars), *parts], node)
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):

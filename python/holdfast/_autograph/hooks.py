@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
 from .calls import assert_, call, contains, lacks, managed, method
-from .lists import display
+from .lists import display, star
 from .loop import for_, while_
 from .reads import (
     add_in_place,
@@ -59,6 +59,7 @@ __all__ = [
     "or_",
     "slice_",
     "spread",
+    "star",
     "truth",
     "unpacked",
     "while_",

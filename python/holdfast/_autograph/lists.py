@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 from .. import _holdfast
 from .._tensors import registry
@@ -20,7 +20,7 @@ from .messages import fits
 from .reads import fresh, iterated
 from .state import Spec, as_tensor, is_number
 
-__all__ = ["Rows", "StagedList", "display", "joined"]
+__all__ = ["Rows", "StagedList", "display", "joined", "star"]
 
 
 class _Element:
@@ -48,7 +48,7 @@ class StagedList(Staged):
         self._list = _holdfast.list_reserve(self._like.dtype, None, _holdfast.convert(0, int32))
         self._before = values if outside else []
         for value in values if not outside else ():
-            self.append(value)
+            self._push(value)
 
     def _element(self, value: Any) -> Any:
         if is_number(value) and fits(value, self._like.dtype):
@@ -64,28 +64,39 @@ class StagedList(Staged):
             )
         return tensor
 
-    def append(self, value: Any) -> None:
-        """One more element."""
+    def _push(self, value: Any) -> None:
         tensor = self._element(value)
         self._like.shape = _wider(self._like.shape, tensor.shape)
         put(AttributeLocation(self, "_list"), _holdfast.list_push(self._list, tensor))
 
+    def _need_list(self, method: str) -> None:
+        if self._kind is tuple:
+            raise AttributeError(f"'tuple' object has no attribute {method!r}")
+
+    def append(self, value: Any) -> None:
+        """One more element."""
+        self._need_list("append")
+        self._push(value)
+
     def extend(self, values: Any) -> None:
         """More elements; as many as Python can tell."""
+        self._need_list("extend")
         for value in values:
-            self.append(value)
+            self._push(value)
 
-    def __iadd__(self, values: Any) -> Self:
+    def __iadd__(self, values: Any) -> Any:
+        if self._kind is tuple:
+            return self + values  # `old = t` before it keeps what it has
         self.extend(values)
         return self
 
     def __add__(self, values: Any) -> StagedList:
-        if isinstance(values, StagedList):
-            return self.beside(values, self) if values._kind is self._kind else NotImplemented
-        return self.longer(values) if isinstance(values, self._kind) else NotImplemented
+        if not _go_together(self, values):
+            return NotImplemented
+        return self.beside(values, self) if isinstance(values, Staged) else self.longer(values)
 
     def __radd__(self, values: Any) -> StagedList:
-        return self.beside(self, values) if isinstance(values, self._kind) else NotImplemented
+        return self.beside(self, values) if _go_together(values, self) else NotImplemented
 
     def _another(self) -> StagedList:
         both = copy.copy(self)
@@ -235,29 +246,39 @@ class Rows:
         return kind(stacked) if computed else cls(stacked, kind)
 
 
+def _go_together(left: Any, right: Any) -> bool:
+    """Whether two can be added, of which one grew: two lists, or two tuples."""
+    kinds = [each.kind if isinstance(each, StagedList) else type(each) for each in (left, right)]
+    names = [kind.__name__ for kind in kinds]
+    if all(issubclass(kind, tuple) for kind in kinds) or all(issubclass(k, list) for k in kinds):
+        return True
+    if all(issubclass(kind, (list, tuple)) for kind in kinds):
+        raise TypeError(f'can only concatenate {names[0]} (not "{names[1]}") to {names[0]}')
+    return False
+
+
+def star(values: Any) -> Any:
+    """`*values` in a display: its elements as they are before the next part is evaluated."""
+    if isinstance(values, StagedList):
+        return values.of_kind(values.kind)
+    return [*iterated(values)]
+
+
 def display(name: str, stars: str, *values: Any) -> Any:
-    """`[*values, x]` or `(*values, x)`; `stars` has a star for each that is taken apart."""
+    """`[*values, x]` or `(*values, x)`; `stars` has a star for each part that `star` gave."""
     kind: type[Any] = list if name == "list" else tuple
-    parts = list(zip(stars, values, strict=True))
-    if not any(star == "*" and isinstance(value, StagedList) for star, value in parts):
-        out: list[Any] = []
-        for star, value in parts:
-            if star == "*":
-                out.extend(iterated(value))
-            else:
-                out.append(value)
-        return fresh(out) if kind is list else kind(out)
     total: Any = []
-    for star, value in parts:
-        part = value if star == "*" and isinstance(value, StagedList) else None
-        more = list(iterated(value)) if star == "*" and part is None else [value]
+    for mark, value in zip(stars, values, strict=True):
+        part = value if mark == "*" else [value]
         if isinstance(total, StagedList):
-            total = total.longer(more) if part is None else total.beside(part, total)
-        elif part is None:
-            total += more
+            total = total.beside(part, total) if isinstance(part, Staged) else total.longer(part)
+        elif not isinstance(part, StagedList):
+            total += part
         else:
             total = part.beside(part, total) if total else part
-    return total.of_kind(kind)
+    if isinstance(total, StagedList):
+        return total.of_kind(kind)
+    return fresh(total) if kind is list else kind(total)
 
 
 def _wider(a: TensorShape, b: TensorShape) -> TensorShape:
