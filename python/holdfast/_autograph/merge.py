@@ -250,6 +250,9 @@ class _Pairing:
         loop = innermost()
         if loop is None or key is None or key[0] != "name" or key[1] not in loop.site.carried:
             return
+        # A function that the body calls has names of its own; and what has grown stays as it is.
+        if self.site.home is not loop.site.home or key[1] in loop.replaced.grown:
+            return
         if type(x) is not type(y) or type(x) not in (list, tuple):
             return
         new = added(x, y) if len(x) < len(y) else added(y, x)

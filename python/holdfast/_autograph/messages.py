@@ -10,7 +10,7 @@ import numpy as np
 from .._messages.diagnostics import born_loc, module_alias, user_frame
 from ..errors import DiagnosticError, fail, used_here
 from .sites import Home, Site, Spot, spot_of
-from .state import Maybe, is_tensor
+from .state import Maybe, is_tensor, same_structure
 
 __all__ = [
     "fits",
@@ -346,13 +346,16 @@ def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     spots = _set_by_sides(site, name)
     ends = name == "return" and (None, None) in zip((x, y), spots, strict=True)
     texts = [f"{_quoted(name)} is {_what(value)} here" for value in (x, y)]
-    dicts = isinstance(x, dict) and isinstance(y, dict)
+    dicts = isinstance(x, dict) and isinstance(y, dict) and x.keys() != y.keys()
+    part, *differing = _differing(x, y)
+    kinds = [_what(value) for value in differing]
     fail(
         "E0902",
         f"{_sides(site)} {'return' if name == 'return' else f'give {_quoted(name)}'} "
-        + ("dicts of different keys" if dicts else f"{_what(x)} and {_what(y)}"),
+        + ("dicts of different keys" if dicts else f"{kinds[0]} and {kinds[1]}")
+        + (f" in `{part}`" if part else ""),
         f"which {'way' if site.is_loop else 'side'} is taken is known when the graph runs; it can "
-        f"choose between tensors of one dtype, not between {_what(x)} and {_what(y)}."
+        f"choose between tensors of one dtype, not between {kinds[0]} and {kinds[1]}."
         + (" Code that ends without `return` gives None." if ends else ""),
         fix="end with a `return` of a tensor like the others"
         if ends
@@ -366,9 +369,12 @@ def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
 def _common_form(name: str, x: Any, y: Any) -> str:
     """The advice that makes two things alike."""
     if isinstance(x, dict) and isinstance(y, dict):
-        odd = [f"`{key!r}`" for key in {**x, **y} if key not in x or key not in y]
+        part, *differing = _differing(x, y)
+        odd, whole = _odd_keys(*differing), f"`{part}` of {name}" if part else name
+        if not odd:
+            return f"let both give {whole} the same form: as many parts, of the same kinds"
         only = f"{', '.join(odd)} {'is' if len(odd) == 1 else 'are'} on one side only"
-        return f"let both give {name} the same keys: {only}"
+        return f"let both give {whole} the same keys: {only}"
     kinds = [type(each) for each in (x, y) if isinstance(each, (list, tuple, dict))]
     if not kinds and x is not None and y is not None and (is_object(x) or is_object(y)):
         return _object_form(name, x, y)
@@ -378,6 +384,24 @@ def _common_form(name: str, x: Any, y: Any) -> str:
         zeros = f"`{module_alias()}.zeros_like`"
         return f"give {name} a tensor where it is None now, such as by {zeros}"
     return f"let both sides give {name} a tensor of the same dtype, such as by `tf.cast`"
+
+
+def _odd_keys(x: Any, y: Any) -> list[str]:
+    """The keys that only one of two dicts has."""
+    if not (isinstance(x, dict) and isinstance(y, dict)):
+        return []
+    return [f"`{key!r}`" for key in {**x, **y} if key not in x or key not in y]
+
+
+def _differing(x: Any, y: Any) -> tuple[str, Any, Any]:
+    """Where two dicts of the same keys begin to differ, such as `['a']['b']`, and what is there."""
+    part = ""
+    while isinstance(x, dict) and isinstance(y, dict) and x.keys() == y.keys():
+        unlike = [key for key in x if not same_structure(x[key], y[key])]
+        if not unlike:
+            break
+        part, x, y = f"{part}[{unlike[0]!r}]", x[unlike[0]], y[unlike[0]]
+    return part, x, y
 
 
 def is_object(value: Any) -> bool:
@@ -428,10 +452,14 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
         if len(before) >= len(after):
             fix = f"let {_quoted(name)} have as many parts after an iteration as before it"
     elif isinstance(before, dict) and isinstance(after, dict):
-        odd = ", ".join(
-            f"`{key!r}`" for key in {**before, **after} if not (key in before and key in after)
-        )
-        fix = f"give {_quoted(name)} the same keys before the loop as after an iteration: {odd}"
+        part, old, new = _differing(before, after)
+        whole = f"`{part}` of {_quoted(name)}" if part else _quoted(name)
+        odd = ", ".join(_odd_keys(old, new))
+        same = "the same keys" if odd else "the same form"
+        fix = f"give {whole} {same} before the loop as after an iteration"
+        fix += f": {odd}" if odd else ""
+        if part:
+            changes = f"turns {whole} from {_what(old)} into {_what(new)}"
     elif type(before) is type(after) and is_object(after):
         fix = (
             f"assign the attributes of {_quoted(name)} that differ, and leave it the "
