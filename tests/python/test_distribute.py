@@ -443,6 +443,16 @@ both = s.reduce("SUM", given, axis=None), s.reduce("MEAN", given, axis=None), s.
 assert lists(*both) == [[9, 18], [4.5, 9], [3, 6, 6, 12]]
 assert lists(s.reduce("SUM", given, axis=0), s.reduce("MEAN", given, axis=0)) == [27, 6.75]
 assert lists(*s.experimental_local_results(given)) == [[3, 6], [6, 12]]
+assert s.experimental_local_results(7) == (7,) and s.experimental_local_results(None) == (None,)
+assert lists(*s.experimental_local_results(tf.constant(2.0))) == [2]
+assert s.experimental_local_results(places) == tuple(
+    {"on": places["on"].values[i], "is": places["is"].values[i]} for i in range(2)
+)
+for way in (D.ReductionToOneDevice("/CPU:1"), D.NcclAllReduce(), D.HierarchicalCopyAllReduce()):
+    assert lists(way.reduce("SUM", given, None), way.reduce("MEAN", given, None)) == lists(*both[:2])
+    assert lists(*way.batch_reduce("SUM", [(given, None), (2.0, None)])) == [[9, 18], 2]
+    placed = way.reduce("SUM", given, "/CPU:1").device
+    assert placed[-5:] == "CPU:1", placed
 assert float(s.reduce("MEAN", tf.constant(2.0), axis=None)) == 2.0
 refused("E1104", lambda: s.reduce("SUM", tf.constant(2.0), axis=None))
 assert s.run(lambda: ("a", 3, None)) == ("a", 3, None)
@@ -455,6 +465,30 @@ def total(x):
     return s.reduce("SUM", each, axis=None)
 
 assert lists(total(tf.constant(1.0)), total(tf.constant(2.0))) == [[3, 6], [6, 12]]
+
+@tf.function
+def nested(x):
+    return s.run(lambda x: {"a": x * 2.0, "b": (scaled(x)[0], "text")}, args=(x,))
+
+for x in (1.0, 2.0, 3.0):
+    found = nested(tf.constant(x))
+    assert lists(*found["a"].values, *found["b"][0].values) == [2 * x, 2 * x, [x, 2 * x], [2 * x, 4 * x]]
+    assert lists(s.reduce("SUM", found["a"], None), s.gather(found["b"][0], 0)) == [
+        4 * x, [x, 2 * x, 2 * x, 4 * x]
+    ]
+
+@tf.function
+def following(values):
+    return s.run(lambda x: x + 1.0, args=(values,)), s.reduce("SUM", values, axis=None)
+
+for x in (1.0, 2.0):
+    own = s.experimental_distribute_values_from_function(
+        lambda c: tf.constant(x) * (c.replica_id_in_sync_group + 1.0)
+    )
+    more, summed = following(own)
+    assert lists(*more.values, summed) == [x + 1, 2 * x + 1, 3 * x]
+assert following.experimental_get_tracing_count() == 1
+assert tf.nest.flatten({"a": own}) == [own]
 assert [y.shape for y in s.run(lambda: model(tf.ones((2, 1)))).values] == [(2, 1), (2, 1)]
 with s.scope():
     v.assign_add([1.0, 1.0])

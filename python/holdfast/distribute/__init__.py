@@ -1,7 +1,7 @@
-"""`tf.distribute`: the strategies of TensorFlow, over one device.
+"""`tf.distribute`: the strategies of TensorFlow, on one machine.
 
-A program that is written for a strategy runs as it is, with one replica: `scope` places variables
-on the device, `run` calls the function once, `reduce` and `gather` give what that replica gave.
+A program that is written for a strategy runs as it is on one device, with one replica: `scope`
+places variables there, `run` calls the function once, `reduce` and `gather` give what it gave.
 `MirroredStrategy` over several devices computes on each, and does not train yet; strategies over
 several machines raise E1105.
 """

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
+from .._devices.device import device
 from .._tensors import registry
 from .._tensors.indexed_slices import IndexedSlices
 from .._tensors.tensor import convert_to_tensor
 from .._variables.spec import VariableAggregation
 from ..errors import fail, unsupported
+from .values import DistributedValues
 
 __all__ = [
     "CrossDeviceOps",
@@ -21,6 +24,7 @@ __all__ = [
     "along",
     "as_reduce_op",
     "as_tensor",
+    "copied",
     "joined",
     "need_axis",
 ]
@@ -79,6 +83,11 @@ def along(reduce_op: ReduceOp, value: Any, axis: Any) -> Any:
     return total / registry.function("cast")(_count(tensor, axis), total.dtype)
 
 
+def copied(values: Iterable[Any]) -> list[Any]:
+    """Values of replicas as tensors of the device in force."""
+    return [registry.function("identity")(as_tensor(value)) for value in values]
+
+
 def joined(how: ReduceOp, values: list[Any], axis: Any, distributed: bool) -> Any:
     """The sum or mean over several replicas, and with an `axis` over that axis of their values."""
     count: Any = len(values)
@@ -108,30 +117,38 @@ def _count(value: Any, axis: Any) -> Any:
 
 
 class CrossDeviceOps:
-    """How devices exchange values. There is one device, so none of its kinds has work to do."""
+    """How devices exchange values. All kinds copy them to one device and reduce them there.
+
+    What they give is one tensor, which ops on any of the `destinations` can use.
+    """
+
+    reduce_to_device: Any = None  # None: wherever an op runs
 
     def reduce(
         self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None
     ) -> Any:
-        """The value of the one replica."""
-        as_reduce_op(reduce_op, "CrossDeviceOps.reduce")
-        return as_tensor(_only(per_replica_value))
+        """The sum or mean of the values of the replicas."""
+        how = as_reduce_op(reduce_op, "CrossDeviceOps.reduce")
+        value = per_replica_value
+        values = value.values if isinstance(value, DistributedValues) else (value,)
+        if len(values) == 1:
+            return as_tensor(values[0])
+        place = self.reduce_to_device
+        if place is None and isinstance(destinations, str):
+            place = destinations
+        with nullcontext() if place is None else device(place):
+            return joined(how, copied(values), None, True)
 
     def batch_reduce(
         self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
     ) -> list[Any]:
-        """The values of the one replica."""
+        """The same for several values."""
         pairs = value_destination_pairs
         return [self.reduce(reduce_op, value, place, options) for value, place in pairs]
 
     def broadcast(self, tensor: Any, destinations: Any) -> Any:
-        """The tensor."""
+        """The tensor: an op on another device copies what it needs."""
         return as_tensor(tensor)
-
-
-def _only(value: Any) -> Any:
-    values = getattr(value, "values", None)
-    return values[0] if isinstance(values, tuple) and len(values) == 1 else value
 
 
 class ReductionToOneDevice(CrossDeviceOps):
@@ -149,7 +166,7 @@ class ReductionToOneDevice(CrossDeviceOps):
 def _refuse_accumulation() -> NoReturn:
     unsupported(
         "`ReductionToOneDevice` with an `accumulation_fn` is not supported",
-        "there is one replica, and nothing to add up",
+        "the values of the replicas are added up by `tf.add_n`, in their order",
         fix="leave `accumulation_fn` out",
     )
 

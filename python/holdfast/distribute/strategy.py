@@ -18,7 +18,7 @@ from .contexts import ReplicaContext, default_strategy, need_arguments, set_defa
 from .extended import StrategyExtended
 from .inputs import InputContext, InputOptions, distributed
 from .ownership import watch_variables
-from .reductions import ReduceOp, along, as_reduce_op, as_tensor, joined, need_axis
+from .reductions import ReduceOp, along, as_reduce_op, as_tensor, copied, joined, need_axis
 from .values import DistributedValues, PerReplica, local, regrouped
 
 __all__ = ["RunOptions", "Strategy", "TensorsStrategy", "ValueContext"]
@@ -259,9 +259,7 @@ class Strategy:
     def _each(self, value: Any) -> list[Any]:
         """The values of several replicas, copied to the device in force."""
         values = value.values if isinstance(value, DistributedValues) else [value]
-        return [registry.function("identity")(as_tensor(v)) for v in values] * (
-            self.num_replicas_in_sync // len(values)
-        )
+        return copied(values) * (self.num_replicas_in_sync // len(values))
 
     def gather(self, value: Any, axis: int) -> Any:
         """The replicas' values one after the other along an axis."""
@@ -279,7 +277,7 @@ class Strategy:
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The values of the replicas of this process, in a tuple."""
-        if self.num_replicas_in_sync > 1:
+        if self.num_replicas_in_sync > 1 and nest.is_nested(value):
             return tuple(local(value, i) for i in range(self.num_replicas_in_sync))
         return value.values if isinstance(value, DistributedValues) else (value,)
 

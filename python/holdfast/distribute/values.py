@@ -29,6 +29,22 @@ class PerReplica(DistributedValues):
         """The values, one for each replica."""
         return self._values
 
+    # To `tf.nest` it is one value; functions and loops pass on what it holds.
+
+    _is_composite = True
+
+    @property
+    def value_type(self) -> type[PerReplica]:
+        """Its class."""
+        return type(self)
+
+    def __tf_flatten__(self) -> tuple[None, tuple[Any, ...]]:
+        return None, self._values
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: None, components: tuple[Any, ...]) -> PerReplica:
+        return cls(*components)
+
     def __repr__(self) -> str:
         each = ",\n".join(f"  {i}: {value!r}" for i, value in enumerate(self._values))
         return f"PerReplica:{{\n{each}\n}}"
