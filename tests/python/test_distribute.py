@@ -177,6 +177,7 @@ def test_values_of_a_function_go_into_run(strategy):
     assert float(strategy.run(lambda a: a[0] * a[1]["k"], args=(given,))) == 12.0
     assert float(strategy.reduce("SUM", given[0], axis=None)) == 3.0
     assert float(strategy.experimental_local_results(given[0])[0]) == 3.0
+    assert float(strategy.experimental_local_results(given)[0][1]["k"]) == 4.0
     step = tf.function(lambda a: strategy.run(lambda p: p["k"] + 1.0, args=(a,)))
     assert float(step(given[1])) == 5.0
 

@@ -277,7 +277,7 @@ class Strategy:
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The values of the replicas of this process, in a tuple."""
-        if self.num_replicas_in_sync > 1 and nest.is_nested(value):
+        if nest.is_nested(value):
             return tuple(local(value, i) for i in range(self.num_replicas_in_sync))
         return value.values if isinstance(value, DistributedValues) else (value,)
 
