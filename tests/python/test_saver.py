@@ -127,3 +127,64 @@ def test_a_graph_without_variables_has_nothing_to_save(graph, tmp_path):
     assert late.save(v1.Session(), f"file://{tmp_path}/m") == str(tmp_path / "m")
     with pytest.raises(ValueError, match="defer_build"):
         v1.train.Saver([], defer_build=True)
+
+
+def test_parts_take_a_whole_of_their_own_shape_only(graph, tmp_path):
+    with v1.Session() as session:
+        long = tf.Variable(np.ones((8, 2), "float32"), name="long")
+        first = tf.Variable([1.0], name="first")
+        path = v1.train.Saver({"w": long, "a": first}).save(session, str(tmp_path / "m"))
+        cut = v1.get_variable("w", [7, 2], partitioner=v1.fixed_size_partitioner(3))
+        session.run([part.assign(part * 0.0) for part in cut])
+        session.run(first.assign([5.0]))
+        for reshape in (False, True):
+            saver = v1.train.Saver({"w": cut, "a": first}, reshape=reshape)
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"`w`.*\(8, 2\)"):
+                saver.restore(session, path)
+        assert not session.run(cut.as_tensor()).any() and session.run(first).tolist() == [5]
+
+
+def test_parts_that_nobody_gave_are_not_saved_as_zeros(graph, tmp_path):
+    start = np.arange(14, dtype="float32").reshape(7, 2)
+    cut = v1.get_variable(
+        "w", initializer=tf.constant(start), partitioner=v1.fixed_size_partitioner(3)
+    )
+    with v1.Session() as session:
+        parts = list(cut)
+        with pytest.raises(tf.errors.UnimplementedError, match="`w`"):
+            v1.train.Saver(parts[:2]).save(session, str(tmp_path / "m"))
+        assert not list(tmp_path.iterdir())
+        path = v1.train.Saver(parts).save(session, str(tmp_path / "m"))
+        session.run([part.assign(part * 0.0) for part in parts])
+        v1.train.Saver([parts[1]]).restore(session, path)
+        found = session.run(cut.as_tensor())
+        assert found[3:5].tolist() == start[3:5].tolist() and not found[:3].any()
+
+
+def test_another_number_of_elements_can_not_be_reshaped(graph, tmp_path):
+    with v1.Session() as session:
+        path = v1.train.Saver({"a": tf.Variable([1.0, 2.0])}).save(session, str(tmp_path / "m"))
+        wide = v1.train.Saver({"a": tf.Variable([1.0, 2.0, 3.0])}, reshape=True)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="expected 3 elements") as caught:
+            wide.restore(session, path)
+    assert caught.value.code == "E1102" and "fix:" in str(caught.value)
+
+
+def test_one_in_some_hours_is_kept_after_the_list_was_set(graph, tmp_path):
+    v = tf.Variable(0.0)
+    saver = v1.train.Saver([v], max_to_keep=1, keep_checkpoint_every_n_hours=1e-9)
+    with v1.Session() as session:
+        saver.set_last_checkpoints([saver.save(session, str(tmp_path / "m"), 0)])
+        for step in range(1, 4):
+            saver.save(session, str(tmp_path / "m"), step)
+    assert [v1.train.checkpoint_exists(str(tmp_path / f"m-{i}")) for i in range(4)] == [True] * 4
+
+
+def test_a_graph_beside_a_checkpoint_goes_with_it(tmp_path):
+    path = v1.train.Saver([tf.Variable(1.0, name="v")]).save(None, str(tmp_path / "m"))
+    for suffix in ("meta", "graph"):
+        (tmp_path / f"m.{suffix}").write_bytes(b"")
+    v1.train.remove_checkpoint(path, meta_graph_suffix="graph")
+    assert [each.name for each in tmp_path.glob("m*")] == ["m.meta"]
+    with pytest.raises(tf.errors.UnimplementedError, match="checkpoint_format_version"):
+        v1.train.remove_checkpoint(path, checkpoint_format_version=1)

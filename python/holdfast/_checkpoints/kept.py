@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 import time
@@ -53,7 +54,9 @@ class Kept:
         while self._most and len(self.paths) > self._most:
             old, stamp = self.paths.pop(0), self.stamps.pop(0)
             if self._hours and stamp - self._hours * 3600 >= self._preserved:
-                self._preserved = stamp  # this one stays, and is no longer ours
+                # This one stays, and is no longer ours. One of unknown age has an endless stamp.
+                span = self._hours * 3600
+                self._preserved = stamp if math.isfinite(stamp) else self._preserved + span
             else:
                 gone.append(old)
         return gone

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _holdfast
 from .._gradients.tape import dense
 from .._graphs.control import newest
+from .._graphs.operation import named
 from .._messages.contexts import contextmanager
 from .._structures import nesting
 from .._tensors.dtypes import as_dtype
@@ -102,7 +103,7 @@ def _recording(tapes: list[_holdfast.TapeBase], watched: list[Any]) -> Iterator[
         yield
 
 
-def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:
+def _call(op: str, code: _Code, inp: Any, gradient: bool, node: str | None = None) -> Any:
     need_callable(code.func, op)
     args = [convert_to_tensor(value) for value in (() if inp is None else inp)]
     if not is_staged(args):
@@ -113,15 +114,19 @@ def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:
     shapes = [_dims(t) for t in wanted]
     name = getattr(code.func, "__name__", type(code.func).__name__)
     backward = code.backward if gradient else None
-    results = _holdfast.call_python(op, name, code.forward, backward, args, dtypes, shapes)
+    results = named(
+        node,
+        lambda: _holdfast.call_python(op, name, code.forward, backward, args, dtypes, shapes),
+    )
     if not results and (operation := newest(args)) is not None:
         return operation  # which can be run, though it gives nothing
     return results[0] if code.single else results
 
 
-def python_node(func: Callable[..., Any], inp: Any, Tout: Any) -> Any:
+def python_node(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None = None) -> Any:
     """What a list of tensors that Python code gives is, now or in each run; no gradient passes."""
-    found = _call("EagerPyFunc", _Code(func, Tout, of_numpy=False), inp, gradient=False)
+    code = _Code(func, Tout, of_numpy=False)
+    found = _call("EagerPyFunc", code, inp, gradient=False, node=name)
     return None if isinstance(found, list) and not found else found
 
 
@@ -155,8 +160,8 @@ def py_function(
     if func is None:
         if Tout is None:
             raise TypeError("py_function needs `func`, or as a decorator `Tout`")
-        return lambda f: _decorated(f, lambda args: py_function(f, args, Tout))
-    return _call("EagerPyFunc", _Code(func, Tout, of_numpy=False), inp, gradient=True)
+        return lambda f: _decorated(f, lambda args: py_function(f, args, Tout, name))
+    return _call("EagerPyFunc", _Code(func, Tout, of_numpy=False), inp, gradient=True, node=name)
 
 
 def numpy_function(
@@ -174,7 +179,7 @@ def numpy_function(
     if func is None:
         if Tout is None:
             raise TypeError("numpy_function needs `func`, or as a decorator `Tout`")
-        return lambda f: _decorated(f, lambda args: numpy_function(f, args, Tout, stateful))
+        return lambda f: _decorated(f, lambda args: numpy_function(f, args, Tout, stateful, name))
     op = "PyFunc" if stateful else "PyFuncStateless"
-    found = _call(op, _Code(func, Tout, of_numpy=True), inp, gradient=False)
+    found = _call(op, _Code(func, Tout, of_numpy=True), inp, gradient=False, node=name)
     return None if isinstance(found, list) and not found else found

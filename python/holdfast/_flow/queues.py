@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .. import _holdfast
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32, int64
 from .._tensors.shape import TensorShape, TensorSpec
@@ -32,7 +33,9 @@ def _shapes(shapes: Any, count: int) -> list[TensorShape] | None:
     plain = isinstance(shapes, TensorShape) or all(x is None or isinstance(x, int) for x in shapes)
     listed = [shapes] if plain and (count == 1 or not isinstance(shapes, list)) else list(shapes)
     if len(listed) != count:
-        raise ValueError(f"a queue of {count} dtypes got {len(listed)} shapes")
+        raise ValueError(
+            f"a queue of {count} dtypes got {len(listed)} `shapes`: say one for each dtype"
+        )
     return [TensorShape(shape) for shape in listed]
 
 
@@ -40,7 +43,7 @@ class QueueBase:
     """What all queues do. An element is a tensor, or one of each dtype."""
 
     def __init__(
-        self, dtypes: Any, shapes: Any, names: Any, lines: list[WaitingLine], index: Any = None
+        self, dtypes: Any, shapes: Any, names: Any, line: WaitingLine | None = None
     ) -> None:
         self._dtypes = [as_dtype(dtype) for dtype in _listed(dtypes)]
         given = _shapes(shapes, len(self._dtypes))
@@ -48,14 +51,28 @@ class QueueBase:
         self._shapes = given or [TensorShape(None)] * len(self._dtypes)
         self._names = None if names is None else _listed(names)
         if self._names is not None and len(self._names) != len(self._dtypes):
-            raise ValueError(f"a queue of {len(self._dtypes)} dtypes got {len(self._names)} names")
-        self._lines = lines
-        self._index = [] if index is None else [index]
+            raise ValueError(
+                f"a queue of {len(self._dtypes)} dtypes got {len(self._names)} `names`: say one "
+                "for each dtype"
+            )
+        self._own = line  # None: of one of several queues
+        self._indices: list[Any] = []  # the tensors that choose among several
 
     @property
     def name(self) -> str:
         """The name of the queue."""
-        return self._lines[0].name
+        return self._line.name
+
+    @property
+    def _line(self) -> WaitingLine:
+        if self._own is None:
+            fail(
+                "E1104",
+                "a `QueueBase` is not made by its constructor",
+                "it does not say in which order elements are taken",
+                fix="make a `tf.queue.FIFOQueue` or one of its kin",
+            )
+        return self._own
 
     @property
     def dtypes(self) -> list[Any]:
@@ -76,7 +93,9 @@ class QueueBase:
     def queue_ref(self) -> Any:
         """Not supported: a queue has no handle."""
         return unsupported(
-            "`queue_ref` is not supported", "a queue is an object of Python, and has no handle"
+            "`queue_ref` is not supported",
+            "a queue is an object of Python, and has no handle",
+            fix="hand the queue itself to whoever uses it",
         )
 
     @staticmethod
@@ -84,63 +103,75 @@ class QueueBase:
         """One of several queues, chosen by `index` each time it is used."""
         queues = list(queues)
         if not queues or not all(isinstance(queue, QueueBase) for queue in queues):
-            raise TypeError("`from_list` takes a list of queues")
+            raise TypeError("`from_list`: `queues` is not a list of queues; give it one or more")
         first = queues[0]
         for other in queues[1:]:
-            if type(other) is not type(first) or other.dtypes != first.dtypes:
-                raise TypeError("`from_list` takes queues of one class and the same dtypes")
+            if other.dtypes != first.dtypes:
+                raise TypeError(
+                    f"`from_list`: queues `{first.name}` and `{other.name}` are of the dtypes "
+                    f"{first.dtypes} and {other.dtypes}; choose among queues of the same ones"
+                )
             if other.names != first.names:
-                raise ValueError("`from_list` takes queues of the same names")
-        common = TensorShape.most_specific_compatible_shape
-        parts = zip(*(queue.shapes for queue in queues), strict=True)
-        shapes = [functools.reduce(common, part) for part in parts]
-        lines = [line for queue in queues for line in queue._lines]
-        made = QueueBase(first.dtypes, shapes, first.names, lines, convert_to_tensor(index))
-        made._given = all(queue._given for queue in queues)
-        return made
+                raise ValueError(
+                    f"`from_list`: queues `{first.name}` and `{other.name}` have the names "
+                    f"{first.names} and {other.names}; choose among queues of the same ones"
+                )
+        return _Chosen(convert_to_tensor(index), queues)
 
-    def _node(self, work: Callable[..., Any], inputs: list[Any], specs: Any) -> Any:
-        """Calls `work` with the chosen line and the values of `inputs`, now or in each run."""
+    def _node(
+        self, work: Callable[..., Any], inputs: list[Any], specs: Any, name: str | None, kind: str
+    ) -> Any:
+        """Calls `work` with the chosen queue and the values of `inputs`, now or in each run."""
 
         def call(*values: Any) -> Any:
-            index, given = values[: len(self._index)], values[len(self._index) :]
-            return work(self._line(index), *given)
+            index, given = values[: len(self._indices)], values[len(self._indices) :]
+            return work(self._pick(index), *given)
 
-        return python_node(call, [*self._index, *inputs], specs)
+        called = name or f"{self.name}_{kind}"
+        return python_node(call, [*self._indices, *inputs], specs, called)
 
-    def _line(self, index: Any) -> WaitingLine:
-        at = int(index[0]) if index else 0
-        if not 0 <= at < len(self._lines):
-            raise InvalidArgumentError(
-                None, None, f"`index` is {at}, expected 0 to {len(self._lines) - 1}"
-            )
-        return self._lines[at]
+    def _pick(self, indices: Any) -> QueueBase:
+        """The queue itself, or the one of several that the values of `_indices` choose."""
+        return self
 
     def _parts(self, values: Any, rows: bool) -> list[Any]:
         """What the program gave, as tensors of the queue's dtypes."""
         if self._names is not None:
             if not isinstance(values, dict) or sorted(values) != sorted(self._names):
-                raise ValueError(f"a queue with names takes a dict with the keys {self._names}")
+                raise ValueError(
+                    f"queue `{self.name}` has names: give it a dict with the keys {self._names}"
+                )
             values = [values[name] for name in self._names]
         elif isinstance(values, dict):
-            raise ValueError("a queue without names takes no dict")
+            raise ValueError(
+                f"queue `{self.name}` has no names and takes no dict: give it a list, or say "
+                "`names` where the queue is made"
+            )
         listed = _listed(values)
         if len(listed) != len(self._dtypes):
-            raise ValueError(f"got {len(listed)} tensors for {len(self._dtypes)} dtypes")
+            raise ValueError(
+                f"queue `{self.name}` got {len(listed)} tensors, expected {len(self._dtypes)}: one "
+                "for each dtype"
+            )
         parts = [convert_to_tensor(v, d) for v, d in zip(listed, self._dtypes, strict=True)]
         for part, shape in zip(parts, self._shapes, strict=True):
             need = TensorShape([None]).concatenate(shape) if rows else shape
             if not part.shape.is_compatible_with(need):
-                raise ValueError(f"queue `{self.name}` got shape {part.shape}, expected {need}")
+                raise ValueError(self._misfit(part, need, rows))
         return parts
+
+    def _misfit(self, part: Any, need: TensorShape, rows: bool) -> str:
+        op, other = ("enqueue_many", "enqueue") if rows else ("enqueue", "enqueue_many")
+        return (
+            f"`{op}`: queue `{self.name}` got shape {part.shape}, expected {need}; `{other}` adds "
+            + ("one element" if rows else "one element for each row")
+        )
 
     def _check(self, parts: Any, rows: bool) -> None:
         for part, shape in zip(parts, self._shapes, strict=True):
             need = TensorShape([None]).concatenate(shape) if rows else shape
             if not part.shape.is_compatible_with(need):
-                raise InvalidArgumentError(
-                    None, None, f"queue `{self.name}` got shape {part.shape}, expected {need}"
-                )
+                raise InvalidArgumentError(None, None, self._misfit(part, need, rows))
 
     def _result(self, found: list[Any]) -> Any:
         if self._names is not None:
@@ -150,66 +181,80 @@ class QueueBase:
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
         """Adds one element, once there is room."""
 
-        def add(line: WaitingLine, *parts: Any) -> list[Any]:
-            self._check(parts, rows=False)
-            line.add([parts])
+        def add(queue: QueueBase, *parts: Any) -> list[Any]:
+            queue._check(parts, rows=False)
+            queue._line.add([parts])
             return []
 
-        return self._node(add, self._parts(vals, rows=False), [])
+        return self._node(add, self._parts(vals, rows=False), [], name, "enqueue")
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
         """Adds one element for each row, once there is room."""
         parts = self._parts(vals, rows=True)
 
-        def add(line: WaitingLine, *parts: Any) -> list[Any]:
-            self._check(parts, rows=True)
+        def add(queue: QueueBase, *parts: Any) -> list[Any]:
+            queue._check(parts, rows=True)
             counts = {int(part.shape[0]) for part in parts}
             if len(counts) != 1:
                 raise InvalidArgumentError(
-                    None, None, f"queue `{self.name}` got parts of {sorted(counts)} rows"
+                    None,
+                    None,
+                    f"`enqueue_many`: queue `{self.name}` got parts of {sorted(counts)} rows; give "
+                    "as many rows of each",
                 )
             rows = [registry.function("unstack")(part) for part in parts]
-            line.add(list(zip(*rows, strict=True)))
+            queue._line.add(list(zip(*rows, strict=True)))
             return []
 
         first = parts[0].shape[0] if parts[0].shape.rank else None
         for part in parts[1:]:
             if not part.shape[:1].is_compatible_with([first]):
-                raise ValueError(f"parts of {first} and of {part.shape[0]} rows")
-        return self._node(add, parts, [])
+                raise ValueError(
+                    f"`enqueue_many`: queue `{self.name}` got parts of {first} and of "
+                    f"{part.shape[0]} rows; give as many rows of each"
+                )
+        return self._node(add, parts, [], name, "EnqueueMany")
 
     def dequeue(self, name: str | None = None) -> Any:
         """Takes one element, once there is one."""
         specs = [TensorSpec(s, d) for s, d in zip(self._shapes, self._dtypes, strict=True)]
-        return self._result(self._node(lambda line: list(line.take(1)[0]), [], specs))
+
+        def take(queue: QueueBase) -> list[Any]:
+            return list(queue._line.take(1)[0])
+
+        return self._result(self._node(take, [], specs, name, "Dequeue"))
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
         """Takes so many elements, as rows."""
-        return self._take_rows(n, fewer=False)
+        return self._take_rows(n, False, name, "DequeueMany")
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
         """Takes so many elements as rows; what is left, if the queue is closed."""
-        return self._take_rows(n, fewer=True)
+        return self._take_rows(n, True, name, "DequeueUpTo")
 
-    def _take_rows(self, n: Any, fewer: bool) -> Any:
+    def _take_rows(self, n: Any, fewer: bool, name: str | None, kind: str) -> Any:
         self._need_shapes()
         count = convert_to_tensor(n, int32)
         known = None if fewer else get_static_value(count)
         if known is not None and known < 0:
-            raise ValueError(f"`n` is {known}, expected 0 or more")
+            raise ValueError(f"`dequeue_many`: `n` is {known}, expected 0 or more")
 
-        def take(line: WaitingLine, n: Any) -> list[Any]:
+        def take(queue: QueueBase, n: Any) -> list[Any]:
             if int(n) < 0:
-                raise InvalidArgumentError(None, None, f"`n` is {int(n)}, expected 0 or more")
-            elements = line.take(int(n), fewer) if int(n) else []
-            return [self._rows(part, elements) for part in range(len(self._dtypes))]
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"queue `{queue.name}`: `n` is {int(n)}, expected 0 or more elements to take",
+                )
+            elements = queue._line.take(int(n), fewer) if int(n) else []
+            return [queue._rows(part, elements) for part in range(len(self._dtypes))]
 
         rows = None if known is None else int(known)
         specs = [
             TensorSpec(TensorShape([rows]).concatenate(shape), dtype)
             for shape, dtype in zip(self._shapes, self._dtypes, strict=True)
         ]
-        return self._result(self._node(take, [count], specs))
+        return self._result(self._node(take, [count], specs, name, kind))
 
     def _need_shapes(self) -> None:
         if not self._given or not all(shape.is_fully_defined() for shape in self._shapes):
@@ -230,21 +275,62 @@ class QueueBase:
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
         """Takes no more elements; those who wait to add them are served, or cancelled."""
 
-        def close(line: WaitingLine) -> list[Any]:
-            line.close(cancel_pending_enqueues)
+        def close(queue: QueueBase) -> list[Any]:
+            queue._line.close(cancel_pending_enqueues)
             return []
 
-        return self._node(close, [], [])
+        return self._node(close, [], [], name, "Close")
 
     def is_closed(self, name: str | None = None) -> Any:
         """Whether the queue is closed."""
         spec = TensorSpec([], as_dtype("bool"))
-        return self._node(lambda line: [convert_to_tensor(line.closed)], [], [spec])[0]
+
+        def ask(queue: QueueBase) -> list[Any]:
+            return [convert_to_tensor(queue._line.closed)]
+
+        return self._node(ask, [], [spec], name, "Is_Closed")[0]
 
     def size(self, name: str | None = None) -> Any:
         """How many elements there are."""
         spec = TensorSpec([], int32)
-        return self._node(lambda line: [convert_to_tensor(len(line), int32)], [], [spec])[0]
+
+        def count(queue: QueueBase) -> list[Any]:
+            return [convert_to_tensor(len(queue._line), int32)]
+
+        return self._node(count, [], [spec], name, "Size")[0]
+
+
+class _Chosen(QueueBase):
+    """One of several queues, each of which takes and gives elements in its own way."""
+
+    def __init__(self, index: Any, queues: list[QueueBase]) -> None:
+        common = TensorShape.most_specific_compatible_shape
+        parts = zip(*(queue.shapes for queue in queues), strict=True)
+        shapes = [functools.reduce(common, part) for part in parts]
+        super().__init__(queues[0].dtypes, shapes, queues[0].names)
+        self._queues = queues
+        self._indices = [index, *(each for queue in queues for each in queue._indices)]
+
+    @property
+    def name(self) -> str:
+        """The name of the first of them."""
+        return self._queues[0].name
+
+    def _pick(self, indices: Any) -> QueueBase:
+        at, inner = int(indices[0]), indices[1:]
+        if not 0 <= at < len(self._queues):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"`from_list`: `index` is {at}, expected 0 to {len(self._queues) - 1}, a place in "
+                "the list of queues",
+            )
+        before = sum(len(queue._indices) for queue in self._queues[:at])
+        return self._queues[at]._pick(inner[before:])
+
+    def _need_shapes(self) -> None:
+        for queue in self._queues:
+            queue._need_shapes()
 
 
 def _line(kind: str, name: str, capacity: Any, shared_name: Any, elements: Any) -> WaitingLine:
@@ -255,7 +341,10 @@ def _line(kind: str, name: str, capacity: Any, shared_name: Any, elements: Any) 
             fix="hand the queue itself to whoever uses it",
         )
     if not isinstance(capacity, int):
-        raise TypeError(f"`capacity` of a {kind} is {capacity!r}, expected an int")
+        raise TypeError(
+            f"`capacity` of a {kind} is {capacity!r}, expected an int: how many elements it holds "
+            "at most"
+        )
     return WaitingLine(name or kind, capacity if capacity > 0 else 2**62, elements)
 
 
@@ -272,7 +361,7 @@ class FIFOQueue(QueueBase):
         name: str = "fifo_queue",
     ) -> None:
         line = _line("FIFOQueue", name, capacity, shared_name, Fifo())
-        super().__init__(dtypes, shapes, names, [line])
+        super().__init__(dtypes, shapes, names, line)
 
 
 class PaddingFIFOQueue(QueueBase):
@@ -288,7 +377,7 @@ class PaddingFIFOQueue(QueueBase):
         name: str = "padding_fifo_queue",
     ) -> None:
         line = _line("PaddingFIFOQueue", name, capacity, shared_name, Fifo())
-        super().__init__(dtypes, shapes, names, [line])
+        super().__init__(dtypes, shapes, names, line)
         if not self._given or any(shape.rank is None for shape in self._shapes):
             raise ValueError("a PaddingFIFOQueue needs the ranks of its elements: say `shapes`")
 
@@ -336,9 +425,9 @@ class RandomShuffleQueue(QueueBase):
                 f"`min_after_dequeue` is {min_after_dequeue}, expected less than the capacity, "
                 f"{capacity}"
             )
-        elements = Shuffled(min_after_dequeue, seed)
+        elements = Shuffled(min_after_dequeue, _holdfast.op_seeds(seed))
         line = _line("RandomShuffleQueue", name, capacity, shared_name, elements)
-        super().__init__(dtypes, shapes, names, [line])
+        super().__init__(dtypes, shapes, names, line)
 
 
 class PriorityQueue(QueueBase):
@@ -360,7 +449,7 @@ class PriorityQueue(QueueBase):
         payload = _listed(types) if types is not None else []
         inner = _shapes(shapes, len(payload))
         whole = None if inner is None else [TensorShape([]), *inner]
-        super().__init__([int64, *payload], whole, names, [line])
+        super().__init__([int64, *payload], whole, names, line)
         self._shapes = [TensorShape([]), *self._shapes[1:]]
 
 

@@ -40,11 +40,11 @@ class Fifo:
 class Shuffled:
     """Elements in any order; some stay for the choice to be a good one."""
 
-    def __init__(self, kept: int, seed: int | None) -> None:
+    def __init__(self, kept: int, seeds: tuple[int | None, int | None]) -> None:
         import random  # which few programs need
 
         self.kept = kept
-        self._draw = random.Random(seed)
+        self._draw = random.Random(None if None in seeds else f"{seeds[0]} {seeds[1]}")
         self._elements: list[Element] = []
 
     def __len__(self) -> int:
@@ -107,7 +107,11 @@ class WaitingLine:
             turn = self._wait_turn(self._adding)
             try:
                 if self.closed:
-                    raise CancelledError(None, None, f"queue `{self.name}` is closed")
+                    raise CancelledError(
+                        None,
+                        None,
+                        f"`enqueue`: queue `{self.name}` is closed; add elements before `close`",
+                    )
                 for element in elements:
                     self._wait(lambda: len(self._elements) < self._capacity, turn)
                     self._elements.put(element)
@@ -121,23 +125,30 @@ class WaitingLine:
         with self._changed:
             turn = self._wait_turn(self._taking)
             try:
-                while len(found) < count:
-                    self._wait(lambda: self._ready() or self.closed, turn)
-                    if not self._ready():
-                        break
-                    found.append(self._elements.take())
-                    self._changed.notify_all()
+                self._fill(found, count, turn)
                 if len(found) < count and not (fewer and found):
-                    self._elements.give_back(found)
                     raise OutOfRangeError(
                         None,
                         None,
-                        f"queue `{self.name}` is closed and has {len(self._elements)} elements, "
-                        f"{count} were asked for",
+                        f"`dequeue`: queue `{self.name}` is closed and has "
+                        f"{len(self._elements) + len(found)} elements, {count} were asked for; "
+                        "`dequeue_up_to` takes what is left",
                     )
+            except BaseException:  # an interrupt too: nobody got them
+                self._elements.give_back(found)
+                raise
             finally:
                 self._leave(self._taking, turn)
         return found
+
+    def _fill(self, found: list[Element], count: int, turn: object) -> None:
+        """Moves elements to `found` until there are as many, or no more can come."""
+        while len(found) < count:
+            self._wait(lambda: self._ready() or self.closed, turn)
+            if not self._ready():
+                return
+            found.append(self._elements.take())
+            self._changed.notify_all()
 
     def close(self, cancel: bool) -> None:
         """Takes no more elements. Who waits to add is served before, or `cancel`led."""
@@ -146,8 +157,14 @@ class WaitingLine:
                 self._cancelled.update(self._adding)
                 self._changed.notify_all()
             turn = self._wait_turn(self._adding)
-            self.closed = True
+            again, self.closed = self.closed, True
             self._leave(self._adding, turn)
+            if again and not cancel:
+                raise CancelledError(
+                    None,
+                    None,
+                    f"`close`: queue `{self.name}` is closed already; `is_closed` tells",
+                )
 
     def _ready(self) -> bool:
         kept = 0 if self.closed else self._elements.kept
@@ -166,7 +183,12 @@ class WaitingLine:
     def _wait(self, ready: Callable[[], bool], turn: object) -> None:
         while not ready():
             if turn in self._cancelled:
-                raise CancelledError(None, None, f"queue `{self.name}` was closed")
+                raise CancelledError(
+                    None,
+                    None,
+                    f"`enqueue`: queue `{self.name}` was closed while this waited for room; "
+                    "`close` without `cancel_pending_enqueues` lets it finish",
+                )
             self._changed.wait(_LOOK_UP)
 
     def _leave(self, line: collections.deque[object], turn: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,12 +25,22 @@ def _name_of(variable: Any) -> str:
     return str(variable.name).removesuffix(":0")
 
 
+def _some(names: Iterable[str], most: int = 5) -> str:
+    listed = sorted(names)
+    more = ["..."] if len(listed) > most else []
+    return ", ".join([f"`{name}`" for name in listed[:most]] + more) or "nothing"
+
+
 def _parts(given: Any) -> list[Any]:
     """The variables that are saved under one name: one, or the parts of a whole."""
     listed = list(given) if isinstance(given, (list, tuple, PartitionedVariable)) else [given]
     for part in listed:
         if not isinstance(part, Variable):
-            fail("E1104", f"a Saver was given a {type(part).__name__}, expected variables")
+            fail(
+                "E1104",
+                f"a Saver was given a {type(part).__name__}, expected variables",
+                fix="give it the variables themselves, in a list or by name in a dict",
+            )
     return listed
 
 
@@ -39,7 +49,11 @@ def _by_name(variables: Any) -> dict[str, list[Any]]:
     if isinstance(variables, dict):
         return {name: _parts(given) for name, given in variables.items()}
     if not isinstance(variables, Iterable):
-        fail("E1104", f"`var_list` is of type {type(variables).__name__}, expected a list or dict")
+        fail(
+            "E1104",
+            f"`var_list` of a Saver is of type {type(variables).__name__}, expected a list or dict",
+            fix="write `[variable]`, or `{name: variable}`",
+        )
     found: dict[str, list[Any]] = {}
     for given in variables:
         for variable in _parts(given):
@@ -48,7 +62,10 @@ def _by_name(variables: Any) -> dict[str, list[Any]]:
             if any(variable is known for known in held):
                 continue
             if held and part is None:
-                raise ValueError(f"two variables are called `{_name_of(variable)}`")
+                raise ValueError(
+                    f"a Saver was given two variables that are called `{_name_of(variable)}`: give "
+                    "it a dict, with a name of its own for each"
+                )
             held.append(variable)
     return found
 
@@ -60,17 +77,37 @@ class _Entry:
         self.name, self.variables = name, variables
         self._slices = [variable._get_save_slice_info() for variable in variables]
         if len(variables) > 1 and None in self._slices:
-            raise ValueError(f"`{name}` stands for several variables that are no parts of one")
+            raise ValueError(
+                f"a Saver was given several variables as `{name}`, which are no parts of one: give "
+                "each a name of its own"
+            )
+
+    @property
+    def _full_shape(self) -> tuple[int, ...]:
+        return tuple(int(size) for size in self._slices[0].full_shape)
 
     def whole(self, values: list[Any]) -> Any:
         """The tensor, from the values of the variables."""
         dtype = self.variables[0].dtype
         if self._slices[0] is None:
             return _holdfast.convert_value(values[0], dtype, False)
-        whole = np.zeros(self._slices[0].full_shape, np.asarray(values[0]).dtype)
+        self._need_all_parts()
+        whole = np.zeros(self._full_shape, np.asarray(values[0]).dtype)
         for part, value in zip(self._slices, values, strict=True):
             whole[self._window(part)] = value
         return _holdfast.convert_value(whole, dtype, False)
+
+    def _need_all_parts(self) -> None:
+        held = np.zeros(self._full_shape, bool)
+        for part in self._slices:
+            held[self._window(part)] = True
+        if not held.all():
+            unsupported(
+                f"Saver: parts of `{self.name}` are missing, of which the whole is "
+                f"{self._full_shape}",
+                "a checkpoint holds whole tensors here, and what the other parts hold is not known",
+                fix="give the Saver all parts, or the variable that they are parts of",
+            )
 
     def split(self, tensor: Any, reshape: bool) -> list[Any]:
         """The value of each variable."""
@@ -78,21 +115,33 @@ class _Entry:
         if tensor.dtype != first.dtype:
             fail(
                 "E1101",
-                f"`{self.name}` is {tensor.dtype.name} in the checkpoint, expected "
+                f"Saver: `{self.name}` is {tensor.dtype.name} in the checkpoint, expected "
                 f"{first.dtype.name}",
+                fix=f"make the variable of dtype {tensor.dtype.name}, or leave it out of "
+                "`var_list`",
             )
         array = tensor.numpy()
         if self._slices[0] is not None:
+            if tuple(array.shape) != self._full_shape:
+                self._misfit(array.shape, self._full_shape, reshape)
             return [array[self._window(part)] for part in self._slices]
         if reshape and first.shape.is_fully_defined():
+            if array.size != first.shape.num_elements():
+                self._misfit(array.shape, first.shape, reshape)
             array = array.reshape(first.shape.as_list())
         if not first.shape.is_compatible_with(array.shape):
-            fail(
-                "E1102",
-                f"`{self.name}` is of shape {tuple(array.shape)} in the checkpoint, expected "
-                f"{first.shape}",
-            )
+            self._misfit(array.shape, first.shape, reshape)
         return [array]
+
+    def _misfit(self, found: Any, expected: Any, reshape: bool) -> NoReturn:
+        said = str(expected)
+        if reshape and self._slices[0] is None:
+            said = f"{expected.num_elements()} elements"
+        fail(
+            "E1102",
+            f"Saver: `{self.name}` is of shape {tuple(found)} in the checkpoint, expected {said}",
+            fix=f"make the variable of shape {tuple(found)}, or leave it out of `var_list`",
+        )
 
     @staticmethod
     def _window(part: Any) -> tuple[slice, ...]:
@@ -103,7 +152,10 @@ class _Entry:
 class Saver:
     """Saves variables to checkpoints under numbered names, and gives them their values back.
 
-    Beside a checkpoint there is no `.meta` file: the program makes its graph.
+    Beside a checkpoint there is no `.meta` file: the program makes its graph. All values lie in one
+    file, `sharded` or not, and the file `checkpoint` names checkpoints by paths relative to itself,
+    with `save_relative_paths` or without. `name` and `restore_sequentially` are about nodes of a
+    graph, of which a Saver has none.
     """
 
     def __init__(
@@ -127,15 +179,21 @@ class Saver:
         for given, what in ((saver_def, "saver_def"), (builder, "builder"), (filename, "filename")):
             if given is not None:
                 unsupported(
-                    f"`{what}` of a Saver is not supported", "a Saver is no part of a graph"
+                    f"`{what}` of a Saver is not supported",
+                    "a Saver is no part of a graph",
+                    fix=f"leave `{what}` out; `save` and `restore` take the path",
                 )
         if write_version != 2:
             unsupported(
                 f"`write_version` {write_version} of a Saver is not supported",
                 "checkpoints are of version 2",
+                fix="leave `write_version` out",
             )
         if defer_build and var_list is not None:
-            raise ValueError("`var_list` is given, and `defer_build` leaves finding it for later")
+            raise ValueError(
+                "a Saver with `defer_build` finds its variables when it is built: leave `var_list` "
+                "or `defer_build` out"
+            )
         self._given, self._reshape, self._allow_empty = var_list, reshape, allow_empty
         self._pad = pad_step_number
         self._kept = Kept(max_to_keep or None, keep_checkpoint_every_n_hours)
@@ -148,13 +206,18 @@ class Saver:
         given = self._given
         if given is None:
             if executing_eagerly():
-                raise RuntimeError("a Saver needs `var_list` in eager code")
+                raise RuntimeError(
+                    "a Saver needs `var_list` in eager code, where no graph knows the variables: "
+                    "write `Saver([variable])`"
+                )
             graph = get_default_graph()
             given = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
             given += graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
         found = _by_name(given)
         if not found and not self._allow_empty:
-            raise ValueError("a Saver found no variables to save")
+            raise ValueError(
+                "a Saver found no variables to save: make it after them, or say `allow_empty=True`"
+            )
         self._entries = [_Entry(name, parts) for name, parts in sorted(found.items())]
 
     def _need_entries(self) -> list[_Entry]:
@@ -180,10 +243,16 @@ class Saver:
             return None
         path = files.path_of(save_path, "save_path")
         if not os.path.basename(path):
-            raise ValueError(f"`save_path` is {path!r}, expected the beginning of a file's name")
+            raise ValueError(
+                f"`save_path` of `Saver.save` is {path!r}, a folder: add the beginning of a file's "
+                f"name, as in {path + 'model'!r}"
+            )
         folder = os.path.dirname(path) or "."
         if not os.path.isdir(folder):
-            raise ValueError(f"the folder of `save_path`, {folder!r}, is not there")
+            raise ValueError(
+                f"the folder of `save_path` of `Saver.save`, {folder!r}, is not there: make it "
+                "first, by `tf.io.gfile.makedirs`"
+            )
         if global_step is not None:
             path = f"{path}-{self._step(sess, global_step)}"
         values = self._values(sess, [v for entry in entries for v in entry.variables])
@@ -206,24 +275,41 @@ class Saver:
         if not any(isinstance(variable, GraphVariable) for variable in variables):
             return [variable.numpy() for variable in variables]
         if sess is None:
-            fail("E1104", "`sess` is None: variables of a graph have values in a session only")
+            fail(
+                "E1104",
+                "`sess` of `Saver.save` is None, expected a session",
+                "variables of a graph have values in a session only",
+                fix="give it the session",
+            )
         found: list[Any] = sess.run(variables)
         return found
 
     def restore(self, sess: Any, save_path: Any) -> None:
         """Gives the variables the values of a checkpoint, in the session."""
         if save_path is None:
-            raise ValueError("`save_path` is None, expected the prefix of a checkpoint")
+            raise ValueError(
+                "`save_path` of `Saver.restore` is None, expected the prefix of a checkpoint: "
+                "`tf.train.latest_checkpoint` gives None where a folder has none"
+            )
         path = files.path_of(save_path, "save_path")
         entries = self._need_entries()
         if not entries:
             return
         if not checkpoint_exists(path):
-            raise ValueError(f"`save_path` is {path!r}, and there is no checkpoint of that name")
+            raise ValueError(
+                f"`save_path` of `Saver.restore` is {path!r}, and there is no checkpoint of that "
+                "name: give the prefix that `save` gave, without `.index`"
+            )
         there = {key for key, _, _ in _holdfast.bundle_entries(path)}
         missing = [entry.name for entry in entries if entry.name not in there]
         if missing:
-            raise NotFoundError(None, None, f"the checkpoint {path!r} has no `{missing[0]}`")
+            raise NotFoundError(
+                None,
+                None,
+                f"`Saver.restore`: the checkpoint {path!r} has no `{missing[0]}`; it has "
+                f"{_some(there)}. Leave the variable out of `var_list`, or give a dict with the "
+                "name that it has there",
+            )
         read = _holdfast.bundle_read(path, [entry.name for entry in entries])
         # All are looked at before one is changed.
         whole = [
@@ -265,8 +351,18 @@ def checkpoint_exists(checkpoint_prefix: Any) -> bool:
 def remove_checkpoint(
     checkpoint_prefix: Any, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
-    """Deletes the files of a checkpoint."""
-    delete(files.path_of(checkpoint_prefix, "checkpoint_prefix"))
+    """Deletes the files of a checkpoint, and its graph where another program wrote one beside."""
+    if checkpoint_format_version != 2:
+        unsupported(
+            f"`checkpoint_format_version` {checkpoint_format_version} is not supported",
+            "checkpoints are of version 2",
+            fix="leave `checkpoint_format_version` out",
+        )
+    prefix = files.path_of(checkpoint_prefix, "checkpoint_prefix")
+    delete(prefix)
+    graph = f"{prefix}.{meta_graph_suffix}"
+    if os.path.exists(graph):
+        os.remove(graph)
 
 
 def new_checkpoint_reader(filepattern: Any) -> files.CheckpointReader:

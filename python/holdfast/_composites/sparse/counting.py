@@ -149,7 +149,8 @@ def bincount(
         size, inside = _cast(maxlength, flat.dtype), flat < _cast(maxlength, flat.dtype)
         flat, numbers = _mask(flat, inside), numbers if numbers is None else _mask(numbers, inside)
         each = each if each is None else _mask(each, inside)
-    given = registry.function("ones_like")(flat, int32) if each is None else each
+    counts = int64 if flat.dtype == int64 else int32
+    given = registry.function("ones_like")(flat, counts) if each is None else each
     parts = [_cast(flat, int64)] if numbers is None else [numbers, _cast(flat, int64)]
     shape = _stack([*([] if count is None else [count]), _cast(size, int64)])
     indices, found = summed(_stack(parts, 1), given, shape, "max" if binary_output else "sum")
