@@ -218,3 +218,62 @@ def test_an_inner_shape_may_be_that_of_the_whole(values, shape):
     made = tf.ragged.constant(values, inner_shape=shape)
     assert isinstance(made, tf.Tensor) and made.shape == shape
     assert tf.compat.v1.ragged.constant_value(values, inner_shape=shape).shape == shape
+
+
+def test_a_loop_knows_how_long_rows_are_while_they_stay_so():
+    even = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+    uneven = tf.RaggedTensor.from_row_splits(tf.range(6), [0, 2, 6])
+
+    def repeated(change, start=even, times=2):
+        return tf.while_loop(lambda i, x: i < times, lambda i, x: (i + 1, change(x)), [0, start])[1]
+
+    staged = []
+
+    @tf.function
+    def traced(change, start=even):
+        result = repeated(change, start)
+        staged.append(result.shape.as_list())
+        return result
+
+    for run in (repeated, traced):
+        assert run(lambda x: x + 1).shape == (2, 3)
+        changed = run(lambda x: uneven)
+        assert changed.to_list() == [[0, 1], [2, 3, 4, 5]]
+        assert changed.shape.as_list() == [2, None] and changed.uniform_row_length is None
+        longer = run(lambda x: tf.concat([x, x], 1))
+        assert [len(row) for row in longer.to_list()] == [12, 12]
+        assert longer.shape.as_list() == [2, None]
+        again = run(lambda x: even, uneven)
+        assert again.to_list() == even.to_list()
+    assert staged == [[2, 3], [2, None], [2, None], [2, None]]
+    with tf.Graph().as_default():
+        inside = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+        assert repeated(lambda x: x * 2, inside).shape == (2, 3)
+    with pytest.raises(TypeError, match="body of a loop"):
+        repeated(lambda x: x.to_tensor())
+
+
+def test_an_attempt_of_a_loop_that_knew_too_much_leaves_nothing():
+    uneven = tf.RaggedTensor.from_row_splits(tf.range(6), [0, 2, 6])
+    total = tf.Variable(0)
+
+    @tf.function
+    def traced(x):
+        def body(i, x):
+            total.assign_add(1)
+            return i + 1, uneven
+
+        return tf.while_loop(lambda i, x: i < 2, body, [0, x])[1]
+
+    assert traced(tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)).shape[1] is None
+    assert total.numpy() == 2
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        count = tf.Variable(0)
+
+        def step(i, x):
+            with tf.control_dependencies([count.assign_add(1)]):
+                return i + 1, tf.RaggedTensor.from_row_splits(tf.range(6), [0, 2, 6])
+
+        start = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+        looped = tf.while_loop(lambda i, x: i < 2, step, [0, start])[1]
+        assert session.run(looped).to_list() == [[0, 1], [2, 3, 4, 5]] and session.run(count) == 2

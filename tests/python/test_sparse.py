@@ -279,3 +279,25 @@ def test_a_count_of_rows_by_hand_is_checked(arguments):
     assert raw(values=[1, 2], **whole).numpy().tolist() == [[0, 1, 0, 0], [0, 0, 2, 0]]
     with pytest.raises(ValueError, match="SparseBincount"):
         raw(values=[1, 2], **whole | arguments)
+
+
+def test_sparse_counts_have_the_dtype_of_the_values():
+    for dtype in (tf.int32, tf.int64):
+        rows = tf.constant([[1, 2], [2, 0]], dtype)
+        for given in (rows, tf.sparse.from_dense(rows), tf.RaggedTensor.from_tensor(rows)):
+            for axis in (0, -1):
+                for binary in (False, True):
+                    found = tf.sparse.bincount(given, axis=axis, binary_output=binary)
+                    assert found.dtype == dtype
+    assert tf.sparse.bincount(tf.constant([1, 2], tf.int64), [0.5, 1.5]).dtype == tf.float32
+
+
+def test_a_loop_knows_the_shape_that_a_sparse_tensor_keeps():
+    start = tf.sparse.from_dense([[1, 2], [3, 0]])
+
+    def repeated(change):
+        return tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, change(x)), [0, start])[1]
+
+    for run in (repeated, tf.function(repeated)):
+        assert run(lambda x: tf.sparse.map_values(tf.add, x, 1)).shape == (2, 2)
+        assert run(lambda x: tf.sparse.concat(0, [x, x])).shape == (8, 2)

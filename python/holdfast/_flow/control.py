@@ -10,7 +10,7 @@ from .._graphs.eager import control_dependencies, done
 from .._graphs.operation import Operation
 from .._structures import nesting
 from .._tensors import registry
-from .._tensors.composite import each_time, either, invariants_of
+from .._tensors.composite import after_iteration, each_time, either, facts_of, invariants_of
 from .._tensors.dtypes import bool as bool_dtype
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
@@ -130,6 +130,10 @@ class _Stored(Exception):
     """A branch or a body changed Python objects."""
 
 
+class _LessKnown(Exception):
+    """An iteration leaves less known of its composites than it began with."""
+
+
 def _unless_stored(block: Callable[..., Any]) -> Callable[..., Any]:
     """A block that raises where it changes objects, which then are as they were."""
     if journal() is None:
@@ -137,8 +141,12 @@ def _unless_stored(block: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(*args: Any) -> Any:
         inner, outer = Journal(), journal()
-        with inner:
-            result = block(*args)
+        try:
+            with inner:
+                result = block(*args)
+        except _LessKnown:
+            inner.undo()
+            raise
         local = [each for each in inner.changes if isinstance(each, Growth) and not each.outlives]
         if inner.changes and not local:
             inner.undo()
@@ -310,7 +318,7 @@ def while_loop(
         return without_gradient(while_loop(cond, body, loop_vars, *hints, name))
     plain_tuple = isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
     loop_vars = list(loop_vars) if plain_tuple else loop_vars
-    structure = after = each_time(structure_of(loop_vars))
+    structure = after = structure_of(loop_vars)
     start = to_tensors(loop_vars)
     if maximum_iterations is not None and isinstance(maximum_iterations, _holdfast.Tensor):
         if is_symbol(maximum_iterations):
@@ -327,6 +335,7 @@ def while_loop(
         return _holdfast.convert(_call(repeated_cond, _pack(structure, flat)), bool_dtype)
 
     def step(*flat: Any) -> list[Any]:
+        nonlocal structure, after
         result = _call(repeated_body, _pack(structure, flat))
         if len(start) == 1 and not nesting.is_nested(result):
             result = [result]
@@ -335,18 +344,29 @@ def while_loop(
         out = to_tensors(result)
         if len(out) != len(start):
             fail("E1104", f"the body of a loop over {len(start)} tensors gave {len(out)}")
-        nonlocal after
-        after = each_time(
-            structure_of(result)
-        )  # an array knows more of its elements once one is written
+        after = structure_of(result)  # an array knows more of its elements once one is written
+        staged = any(is_symbol(each) for each in flat)
+        began, structure = structure, after_iteration(structure, after, same=staged)
+        if staged:
+            if facts_of(structure) != facts_of(began):
+                raise _LessKnown
+            after = after_iteration(after, structure, same=False)
         return out
 
     names = (name_of(cond, "cond"), name_of(body, "body"))
-    try:
-        blocks = _unless_stored(test), _unless_stored(step)
-        final = stage_while(*blocks, start, maximum_iterations, invariants, names)
-    except _Stored:
-        final = converter().while_loop(test, step, start, maximum_iterations)
+
+    def attempt() -> list[Any]:
+        nonlocal structure
+        try:
+            blocks = _unless_stored(test), _unless_stored(step)
+            return stage_while(*blocks, start, maximum_iterations, invariants, names)
+        except _LessKnown:  # which ends: there are less facts each time
+            return attempt()
+        except _Stored:
+            structure = each_time(structure)
+            return list(converter().while_loop(test, step, start, maximum_iterations))
+
+    final = attempt()
     packed = _pack(after, final)
     return tuple(packed) if plain_tuple else packed
 

@@ -18,9 +18,11 @@ from .shape import TensorShape, TensorSpec, TypeSpec
 __all__ = [
     "Composite",
     "CompositeSpec",
+    "after_iteration",
     "differentiated",
     "each_time",
     "either",
+    "facts_of",
     "handles",
     "invariants_of",
     "regrouped",
@@ -316,6 +318,40 @@ def either(x: Any, y: Any) -> Any:
         for a, b in zip(mine, others, strict=True)
     ]
     return nesting.pack_sequence_as(y, parts, whole=True)
+
+
+def after_iteration(before: Any, after: Any, same: bool) -> Any:
+    """`before`, which knows of its composites what `after` says: alone, or only what is the `same`.
+
+    An iteration that began with `before` gave `after`.
+    """
+    mine, others = nesting.flatten(before, whole=True), nesting.flatten(after, whole=True)
+    kinds = [
+        [type(part) if isinstance(part, Composite) else None for part in parts]
+        for parts in (mine, others)
+    ]
+    if not any(kinds[0]) and not any(kinds[1]):
+        return before
+    if kinds[0] != kinds[1]:
+        fail(
+            "E1104",
+            "the body of a loop gives sparse or ragged tensors where it got others, or none",
+            "each variable of a loop stays of one kind",
+            fix="convert them before the loop",
+        )
+    parts = [
+        _with_facts(a, a._either(a._facts(), b._facts()) if same else b._facts())
+        if isinstance(a, Composite)
+        else a
+        for a, b in zip(mine, others, strict=True)
+    ]
+    return nesting.pack_sequence_as(before, parts, whole=True)
+
+
+def facts_of(value: Any) -> list[Any]:
+    """What is known of each composite of a structure."""
+    parts = nesting.flatten(value, whole=True)
+    return [part._facts() for part in parts if isinstance(part, Composite)]
 
 
 def each_time(value: Any) -> Any:
