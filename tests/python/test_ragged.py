@@ -277,3 +277,32 @@ def test_an_attempt_of_a_loop_that_knew_too_much_leaves_nothing():
         start = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
         looped = tf.while_loop(lambda i, x: i < 2, step, [0, start])[1]
         assert session.run(looped).to_list() == [[0, 1], [2, 3, 4, 5]] and session.run(count) == 2
+
+
+def test_a_written_loop_knows_how_long_rows_are_while_they_stay_so():
+    even = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+    uneven = tf.RaggedTensor.from_row_splits(tf.range(6), [0, 2, 6])
+    shapes = []
+
+    @tf.function
+    def stays(x, times):
+        for _ in tf.range(times):
+            x = x + 1
+        return x
+
+    @tf.function
+    def changes(x, times):
+        pair = (x, x)
+        for _ in tf.range(times):
+            x = uneven
+            pair = (pair[0] + 1, uneven)
+        shapes.append([each.shape.as_list() for each in (x, *pair)])
+        return x, pair
+
+    for times in (0, 2):
+        assert stays(even, tf.constant(times)).shape == (2, 3)
+        x, pair = changes(even, tf.constant(times))
+        expected = uneven if times else even
+        assert x.to_list() == pair[1].to_list() == expected.to_list()
+        assert pair[0].to_list() == (even + times).to_list()
+    assert shapes[0][0] == [2, None] and shapes[0][2] == [2, None]

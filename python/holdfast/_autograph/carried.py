@@ -93,6 +93,7 @@ class Carried:
         self.left: dict[str, Maybe] = {}  # names that some path through the body leaves unset
         self.dtypes: dict[tuple[Any, int], Any] = {}  # of numbers, where the body decides
         self.varying: set[tuple[Any, int]] = set()  # numbers of objects that iterations change
+        self.forgetful: set[Any] = set()  # entries of whose composites iterations know less
         self.options: dict[str, Any] = {}
         self.wanted: dict[str, Any] = {}  # options that the body asks for
         self.effects: list[Change] = []
@@ -198,6 +199,7 @@ class Carried:
         self.sometimes |= found.get("sometimes", set())
         self.options |= found.get("options", {})
         self.varying |= found.get("varying", set())
+        self.forgetful |= found.get("forgetful", set())
         self.ran = self.ran or bool(found.get("ran"))
         self.replaced.learn(found)
         for location in found.get("locations", ()):
@@ -253,6 +255,7 @@ class Carried:
         if start is UNSET or isinstance(start, Maybe):
             return
         entry = Entry(name, location, was, before, start)
+        entry.forgets = key in self.forgetful
         fixed = [
             within and is_number(leaf) and (key, i) not in self.varying
             for i, (leaf, within) in enumerate(
@@ -381,6 +384,8 @@ class Carried:
             self.replaced.look(entry, value, out, self)
             if not same_structure(entry.start, value):
                 self._refuse(entry, entry.start, value)
+        if entry.loses_facts(value):
+            raise Again(forgetful={entry.key})
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
             if slot is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._tensors.composite import each_time
+from .._tensors.composite import after_iteration, each_time, facts_of
 from .._tracing.locations import Location
 from .records import inside_records
 from .state import (
@@ -33,6 +33,7 @@ class Entry:
         self.start = start  # the value of the first iteration, nested, tensors and others
         self.after: Any = UNSET  # how the last iteration leaves it, for the structure
         self.slots: list[int | None] = []
+        self.forgets = False  # whether iterations change what is known of its composites
         self.flag: int | None = None  # of a name that not each iteration sets: whether one has
 
     @property
@@ -50,7 +51,14 @@ class Entry:
             leaf if slot is None else variables[slot]
             for leaf, slot in zip(leaves_of(like), self.slots, strict=True)
         ]
-        return packed(each_time(like), leaves)
+        known = each_time(like) if self.forgets else after_iteration(like, self.start, same=False)
+        return packed(known, leaves)
+
+    def loses_facts(self, value: Any) -> bool:
+        """Whether less is known of the composites of `value` than of those it began with."""
+        if self.forgets:
+            return False
+        return facts_of(after_iteration(self.start, value, same=True)) != facts_of(self.start)
 
 
 def sample(value: Any) -> Any:
