@@ -282,6 +282,17 @@ def test_one_run_goes_through_its_operations_as_they_were_written():
         q = Queue(10, tf.int32, shapes=[()])
         add, take = q.enqueue(5), q.dequeue()
         assert session.run([take, add]) == [5, None]
+        found, early = [], q.dequeue()
+        late = q.enqueue(6)
+        waits = threading.Thread(
+            target=lambda: found.append(session.run([early, late])), daemon=True
+        )
+        waits.start()
+        waits.join(0.3)
+        assert waits.is_alive()
+        session.run(add)
+        waits.join(20)
+        assert found == [[5, None]] and session.run(take) == 6
 
 
 def test_python_functions_have_names_in_a_graph():
