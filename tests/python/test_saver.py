@@ -153,6 +153,10 @@ def test_parts_that_nobody_gave_are_not_saved_as_zeros(graph, tmp_path):
         parts = list(cut)
         with pytest.raises(tf.errors.UnimplementedError, match="`w`"):
             v1.train.Saver(parts[:2]).save(session, str(tmp_path / "m"))
+        twice = v1.Variable(start[:3])
+        twice._set_save_slice_info(parts[0]._get_save_slice_info())
+        with pytest.raises(ValueError, match="same part of `w`"):
+            v1.train.Saver([*parts, twice]).save(session, str(tmp_path / "m"))
         assert not list(tmp_path.iterdir())
         path = v1.train.Saver(parts).save(session, str(tmp_path / "m"))
         session.run([part.assign(part * 0.0) for part in parts])

@@ -100,7 +100,13 @@ class _Entry:
     def _need_all_parts(self) -> None:
         held = np.zeros(self._full_shape, bool)
         for part in self._slices:
-            held[self._window(part)] = True
+            window = self._window(part)
+            if tuple(part.full_shape) != self._full_shape or held[window].any():
+                raise ValueError(
+                    f"a Saver was given several variables as the same part of `{self.name}`: give "
+                    "it a dict, with a name of its own for each"
+                )
+            held[window] = True
         if not held.all():
             unsupported(
                 f"Saver: parts of `{self.name}` are missing, of which the whole is "
