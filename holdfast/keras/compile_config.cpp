@@ -148,25 +148,24 @@ Config metrics_config(const Metrics& listed, const ByOutput& by_output) {
   return listed.empty() ? Config() : Config(list_config(listed));
 }
 
-// A loss by a name bears that name in what training tells: "mse" is told as `mse_loss`. The name
-// of a class means what that class calls itself.
-Choice<Loss> loss_of(const Config& given) {
-  const bool named = given.kind() == Config::Kind::kText;
-  if (named && is_crossentropy_by_shapes(given.as_text()))
-    return crossentropy_by_shapes(given.as_text());
-  Choice<Loss> out;
-  out.set(given, "`loss`");
-  if (!named || !out.function || given.as_text() == out.function->class_name()) return out;
-  ConfigDict config = out.function->get_config();
-  if (out.function->definition().find("name")) {
-    config.set("name", given);
-    out.set(ConfigObject{out.function->class_name(), config, out.function->registered_name()},
-            "`loss`");
-  }
-  return out;
-}
-
 }  // namespace
+
+// The name of a class means what that class calls itself.
+void LossItem::set(const Config& given, const std::string& what) {
+  const bool named = given.kind() == Config::Kind::kText;
+  if (named && is_crossentropy_by_shapes(given.as_text())) {
+    function = crossentropy_by_shapes(given.as_text());
+    return;
+  }
+  Choice<Loss>::set(given, what);
+  if (!named || !function || given.as_text() == function->class_name() ||
+      !function->definition().find("name"))
+    return;
+  ConfigDict config = function->get_config();
+  config.set("name", given);
+  Choice<Loss>::set(ConfigObject{function->class_name(), config, function->registered_name()},
+                    what);
+}
 
 Config Compiled::config() const {
   const CompileOptions& o = options_;
@@ -175,7 +174,7 @@ Config Compiled::config() const {
       {"loss",
        per_output(
            o.loss.all,
-           [](const Choice<Loss>& l) { return l.function ? object_config(*l.function) : Config(); },
+           [](const LossItem& l) { return l.function ? object_config(*l.function) : Config(); },
            true)},
       {"loss_weights", per_output(
                            o.loss_weights, [](double w) { return Config(w); }, false)},
@@ -192,7 +191,7 @@ CompileOptions compile_options(const ConfigDict& config) {
   if (auto* v = read.take("optimizer")) o.optimizer.set(*v, "`optimizer`");
   if (auto* v = read.take("loss"))
     each_output(*v, [&](const std::string& name, const Config& one) {
-      o.loss.all.emplace_back(name, loss_of(one));
+      o.loss.all.emplace_back(name, LossItem()).second.set(one, "`loss`");
     });
   if (auto* v = read.take("loss_weights"))
     each_output(*v, [&](const std::string& name, const Config& one) {

@@ -151,7 +151,10 @@ std::vector<Tensor> FunctionalLayer::matched_or_none(const Nested& given) const 
                name_list(inputs_.entries(), key)),
            {manual_fix("give the dict these keys")});
   }
-  if (inputs_.is_dict() && inputs_.size() > 1 && given.is_sequence()) {
+  auto earlier = [](const Nested::Entry& a, const Nested::Entry& b) { return a.first < b.first; };
+  // Names are in order where both readings of a list, by places and by sorted names, are the same.
+  if (inputs_.is_dict() && given.is_sequence() &&
+      !std::is_sorted(inputs_.entries().begin(), inputs_.entries().end(), earlier)) {
     auto key = [](const Nested::Entry& e) { return e.first; };
     fail(Code::E1104, cat(described(), " is called with a list, and its inputs have names"),
          cat("a list does not say which of its tensors is which of ",

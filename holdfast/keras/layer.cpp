@@ -233,9 +233,11 @@ void Layer::build_once(const std::vector<Shape>& inputs) {
 
 namespace {
 MadeListener made_listener = nullptr;
+FrozenListener frozen_listener = nullptr;
 }  // namespace
 
 void set_made_listener(MadeListener listener) { made_listener = listener; }
+void set_frozen_listener(FrozenListener listener) { frozen_listener = listener; }
 void note_made(ModuleObject& made) {
   if (made_listener) made_listener(made);
 }
@@ -356,6 +358,7 @@ Variable Layer::add_weight(const WeightOptions& o) {
                         .dtype = dtype,
                         .constraint = o.constraint.function});
   hold(made);
+  if (frozen_listener && !trainable()) frozen_listener(made);
   if (o.regularizer) regularized_.emplace_back(made, o.regularizer.function);
   if (!o.autocast) not_cast_.push_back(made.state());
   return made;

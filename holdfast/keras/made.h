@@ -11,4 +11,9 @@ using MadeListener = void (*)(ModuleObject&);
 HOLDFAST_API void set_made_listener(MadeListener listener);
 HOLDFAST_API void note_made(ModuleObject& made);
 
+/// Told of each weight that a layer makes while it is not trainable: Keras' variables say so
+/// themselves.
+using FrozenListener = void (*)(const Variable&);
+HOLDFAST_API void set_frozen_listener(FrozenListener listener);
+
 }  // namespace holdfast::keras

@@ -142,7 +142,7 @@ void need_outputs(const char* argument, const std::vector<std::pair<std::string,
 }
 
 // Whether the loss at place `k` is one of output `i`.
-bool is_loss_of(const PerOutput<Choice<Loss>>& losses, size_t k, size_t i,
+bool is_loss_of(const PerOutput<LossItem>& losses, size_t k, size_t i,
                 const ModelOutputs& outputs) {
   const auto& [name, loss] = losses.all[k];
   bool mine = name.empty() ? losses.all.size() == 1 || k == i : outputs.meant(i, name);
@@ -150,7 +150,7 @@ bool is_loss_of(const PerOutput<Choice<Loss>>& losses, size_t k, size_t i,
 }
 
 // The labels of each output. One tensor is for the only output that has a loss.
-std::vector<Nested> labels_of(const Nested& y, const PerOutput<Choice<Loss>>& losses,
+std::vector<Nested> labels_of(const Nested& y, const PerOutput<LossItem>& losses,
                               const ModelOutputs& outputs) {
   std::vector<Nested> out = outputs.each(y);
   if (!y.is_tensor() || outputs.size() == 1) return out;
@@ -208,7 +208,7 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred, const ModelOutputs
 
 namespace {
 
-bool among(const std::string& name, const std::vector<std::pair<std::string, Choice<Loss>>>& all) {
+bool among(const std::string& name, const std::vector<std::pair<std::string, LossItem>>& all) {
   return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
 }
 

@@ -36,6 +36,25 @@ struct PerOutput {
   std::vector<std::pair<std::string, T>> all;
 };
 
+/// A loss: its name, its config, itself, or code. Training tells of it by the name it was given by:
+/// "mse" as `mse_loss`. "crossentropy" is the one that the shapes of labels and predictions tell.
+struct LossItem : Choice<Loss> {
+  using Choice<Loss>::Choice;
+  LossItem(Choice<Loss> loss) : Choice<Loss>(std::move(loss)) {}
+  [[gnu::always_inline]] LossItem(const char* name,
+                                  const std::source_location& at = std::source_location::current())
+      : LossItem(Config(name), at) {}
+  [[gnu::always_inline]] LossItem(const std::string& name,
+                                  const std::source_location& at = std::source_location::current())
+      : LossItem(Config(name), at) {}
+  [[gnu::always_inline]] LossItem(
+      const Config& config, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    set(config, Loss::kFolder);
+  }
+  HOLDFAST_API void set(const Config& config, const std::string& what);
+};
+
 /// A metric: its name, its config, or itself.
 struct MetricItem : Config {
   using Config::Config;
@@ -50,7 +69,7 @@ using Metrics = std::vector<MetricItem>;
 
 struct CompileOptions {
   Choice<Optimizer> optimizer = "rmsprop";
-  PerOutput<Choice<Loss>> loss = {};
+  PerOutput<LossItem> loss = {};
   std::vector<std::pair<std::string, double>> loss_weights = {};
   // Where there are several outputs, one for each of them.
   Metrics metrics = {}, weighted_metrics = {};

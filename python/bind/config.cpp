@@ -120,7 +120,9 @@ struct FromPython {
   // How Keras' files say what an array is; null for what is none.
   static const char* array_kind(PyObject* o) {
     if (is_tensor(o)) return PyObject_HasAttrString(o, "numpy") ? "__tensor__" : nullptr;
-    return PyObject_HasAttrString(o, "tolist") ? "__numpy__" : nullptr;
+    // A memoryview and an `array.array` have lists of their elements, but no dtype.
+    bool numpy = PyObject_HasAttrString(o, "tolist") && PyObject_HasAttrString(o, "dtype");
+    return numpy ? "__numpy__" : nullptr;
   }
 
   Config array(PyObject* o, const char* kind, const std::string& what, int depth) {

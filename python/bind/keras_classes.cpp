@@ -3,6 +3,7 @@
 #include "holdfast/keras/backend.h"
 #include "holdfast/keras/layer_function.h"
 #include "holdfast/keras/loss.h"
+#include "holdfast/keras/made.h"
 #include "holdfast/keras/optimizer.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
@@ -198,6 +199,12 @@ void set_later(Declared& object, const ClassDef& def, const std::string& name,
 }  // namespace
 
 void bind_keras_classes(nb::module_& m) {
+  keras::set_frozen_listener([](const Variable& v) {
+    if (WithGil gil; gil) {
+      Object done =
+          Object::steal(PyObject_CallMethod(wrap_variable(v).get(), "_freeze", "O", Py_True));
+    }
+  });
   // Named constraints are constraints of variables too.
   for (ClassDef* def : std::vector<ClassDef*>(keras::all_classes())) type_of_class(m.ptr(), *def);
   m.def("keras_classes", [] {

@@ -44,18 +44,13 @@ Ref<Layer> layer_from(PyObject* o, const Layer& old) {
 void bind_keras_views(nb::module_& m) {
   m.def(
       "model_layer",
-      [](nb::handle self, nb::handle name, nb::handle index) {
+      [](nb::handle self, const std::string& name) {
         return run([&] {
           mark();
-          auto& model = layer_of<ModelLayer>(self.ptr());
-          if (!name.is_none())
-            return given(python_of(*model.get_layer(nb::cast<std::string>(name))));
-          auto at = nb::cast<int64_t>(index);
-          if (at < 0) at += static_cast<int64_t>(model.layers().size());
-          return given(python_of(*model.get_layer(static_cast<size_t>(at))));
+          return given(python_of(*layer_of<ModelLayer>(self.ptr()).get_layer(name)));
         });
       },
-      "self"_a, "name"_a.none(), "index"_a.none());
+      "self"_a, "name"_a);
   m.def("model_summary", [](nb::handle self, nb::dict given) {
     return run([&] {
       mark();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "holdfast/holdfast.h"
 #include "tests/refused.h"
 
@@ -60,6 +62,21 @@ TEST(TrainingTest, AFunctionalModelTrains) {
   model->compile({.optimizer = "sgd", .loss = "mse"});
   History h = fit(*model, d.x, d.y, {.epochs = 5, .verbose = 0});
   EXPECT_LT(h["loss"].back(), h["loss"].front());
+}
+
+TEST(TrainingTest, CrossentropyIsTheOneThatShapesTell) {
+  Sequential model({layers::Dense({.units = 4, .kernel_initializer = "zeros"}),
+                    layers::Activation({.activation = "softmax"})});
+  model->compile({.loss = "crossentropy"});
+  Tensor x = ones({2, 3});
+  for (const Tensor& y : {constant({0, 3}), one_hot(constant({0, 3}), 4)})
+    EXPECT_NEAR(*evaluate(*model, x, y, {.verbose = 0}).find("loss"), std::log(4.0), 1e-5);
+}
+
+TEST(TrainingTest, ALossByItsNameIsToldByThatName) {
+  EXPECT_EQ(LossItem("mse")->name(), "mse");
+  EXPECT_EQ(LossItem("MeanSquaredError")->name(), "mean_squared_error");
+  EXPECT_EQ(LossItem(losses::MeanSquaredError({.name = "own"}))->name(), "own");
 }
 
 TEST(TrainingTest, BadUsesAreTold) {

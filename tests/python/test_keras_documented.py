@@ -1,5 +1,6 @@
 """What Keras documents in passing: names that shapes tell, arrays as values, flags of weights."""
 
+import array
 import collections
 
 import numpy as np
@@ -93,6 +94,15 @@ def test_a_list_does_not_say_which_named_input_is_which():
     with pytest.raises(TypeError, match="its inputs have names") as error:
         model([one, zero])
     assert "`IT`" in str(error.value)
+
+
+@pytest.mark.parametrize("form", [list, tuple])
+def test_a_list_is_taken_for_named_inputs_in_the_order_of_their_names(form):
+    a, b = keras.Input((2,), name="a"), keras.Input((2,), name="b")
+    model = keras.Model({"a": a, "b": b}, layers.subtract([a, b]))
+    both = form([np.full((1, 2), 3.0), np.ones((1, 2))])
+    assert model(both).numpy().tolist() == [[2, 2]]
+    assert model.predict(both, verbose=0).tolist() == [[2, 2]]
 
 
 def test_a_model_within_another_begins_with_an_input_layer():
@@ -253,6 +263,15 @@ def test_moments_of_float16_stay_within_its_range():
         assert (float(mean), float(variance)) == (225.0, 65504.0)
 
 
+def test_moments_of_several_replicas_are_refused(monkeypatch):
+    strategy = type(tf.distribute.get_strategy())
+    monkeypatch.setattr(strategy, "num_replicas_in_sync", 2)
+    assert float(keras.ops.moments(np.ones(3), axes=[0])[0]) == 1
+    with pytest.raises(NotImplementedError, match="2 replicas") as error:
+        keras.ops.moments(np.ones(3), axes=[0], synchronized=True)
+    assert "all_reduce" in str(error.value)
+
+
 def test_a_stream_of_seeds_is_made_from_its_config():
     stream = keras.random.SeedGenerator(5)
     again = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(stream))
@@ -264,8 +283,9 @@ def test_layers_are_found_by_their_place_among_inputs_too():
     model = keras.Model(inputs, layers.Dense(3, name="out")(inputs))
     assert [model.get_layer(index=i).name for i in (0, 1, -1)] == ["in", "out", "out"]
     assert model.get_layer("in") is model.layers[0]
-    with pytest.raises(ValueError, match="none of index 2"):
-        model.get_layer(index=2)
+    for index in (2, -3):
+        with pytest.raises(ValueError, match=rf"`index` is {index}, .* has 2 layers"):
+            model.get_layer(index=index)
 
 
 def test_what_a_call_is_told_about_training_stays():
@@ -296,6 +316,87 @@ def test_predictions_in_a_named_tuple(eager):
         assert made.a.tolist() == [[2.0]] * 4
     model.fit(x, _Pair(zeros, zeros), verbose=0)
     assert type(model.predict(x, verbose=0)) is _Pair
+
+
+class _Unpaired(_Paired):
+    def predict_step(self, data):
+        made = self(keras.utils.unpack_x_y_sample_weight(data)[0])
+        return made.b, made.a
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_predictions_have_the_form_that_ones_own_step_gives(eager):
+    model = _Unpaired()
+    model.compile("sgd", ["mse", "mae"], run_eagerly=eager)
+    x = np.ones((4, 2))
+    for made in (model.predict(x, batch_size=3, verbose=0), model.predict_on_batch(x)):
+        assert type(made) is tuple
+    model(x)
+    assert type(model.predict(x, verbose=0)) is tuple
+
+
+def test_a_plain_function_in_the_place_of_call():
+    model = _Two()
+    model.call = lambda inputs: _Pair(inputs, inputs + 1)
+    made = model.predict(np.ones((4, 2)), verbose=0)
+    assert made[1].tolist() == [[2.0, 2.0]] * 4
+
+
+def test_weights_made_after_freezing_say_so():
+    given, later = layers.Dense(2, trainable=False), layers.Dense(2)
+    later.trainable = False
+    for dense in (given, later):
+        dense.build((None, 3))
+        assert [w.trainable for w in dense.weights] == [False, False]
+        assert not dense.kernel.trainable
+        dense.trainable = True
+        assert dense.kernel.trainable and len(dense.trainable_variables) == 2
+    norm = layers.BatchNormalization(trainable=False)
+    norm(np.ones((2, 3)))
+    assert not any(w.trainable for w in norm.weights)
+    norm.trainable = True
+    assert [w.trainable for w in norm.weights] == [True, True, False, False]
+
+
+class _Weighing(layers.Layer):
+    def build(self, shape):
+        self.own = self.add_weight(shape=(2,))
+        self.inner = layers.Dense(2)
+        self.inner.build(shape)
+
+
+def test_freezing_is_of_the_layer_that_makes_the_weight():
+    layer = _Weighing(trainable=False)
+    layer.build((None, 3))
+    assert not layer.own.trainable and layer.inner.kernel.trainable
+    assert layer.trainable_variables == []
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32"])
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("nearest", [[0, 0, 10, 10], [0, 0, 10, 10], [20, 20, 31, 31], [20, 20, 31, 31]]),
+        ("bilinear", [[0, 2, 8, 10], [5, 8, 13, 15], [15, 18, 23, 26], [20, 23, 28, 31]]),
+        ("bicubic", [[-3, 0, 6, 9], [3, 6, 12, 15], [15, 18, 24, 28], [21, 24, 31, 34]]),
+    ],
+)
+@pytest.mark.parametrize("order", ["channels_last", "channels_first"])
+def test_what_lies_between_integers_is_rounded(dtype, method, expected, order):
+    image = np.array([[0, 10], [20, 31]], dtype)
+    image = image[None, :, :, None] if order == "channels_last" else image[None, None]
+    layer = layers.UpSampling2D(2, data_format=order, interpolation=method, dtype=dtype)
+    made = layer(image)
+    assert made.dtype == dtype
+    least = 0 if dtype == "uint8" else -9
+    assert np.squeeze(made).tolist() == np.maximum(expected, least).tolist()
+
+
+@pytest.mark.parametrize("value", [array.array("i", [1, 2]), memoryview(b"ab")])
+def test_what_has_a_list_but_no_dtype_is_no_array_in_a_config(value):
+    with pytest.raises(TypeError, match="bins") as error:
+        keras.saving.serialize_keras_object({"bins": value})
+    assert "dtype" not in str(error.value)
 
 
 def test_queries_that_see_no_key_give_zero():

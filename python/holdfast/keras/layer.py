@@ -124,8 +124,8 @@ def _call_from_cpp(
     if mask is not None and takes(call, "mask"):
         kwargs["mask"] = mask
     made = run(*args, **kwargs)
-    if isinstance(made, tuple) and hasattr(made, "_fields"):  # a tuple like others for C++
-        call.__self__.__dict__["_named_outputs"] = type(made)
+    if isinstance(made, tuple) and hasattr(made, "_fields") and hasattr(call, "__self__"):
+        call.__self__.__dict__["_named_outputs"] = type(made)  # a tuple like others for C++
     return made
 
 

@@ -85,10 +85,16 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         if (name is None) == (index is None):
             fail("E1104", "`get_layer` takes a `name` or an `index`")
         layers = self.layers  # with the Inputs, which have places and names as well
-        if index is not None and -len(layers) <= index < len(layers):
+        if index is not None:
+            if not -len(layers) <= index < len(layers):
+                fail(
+                    "E1103",
+                    f"`get_layer`: `index` is {index}, and model `{self.name}` has {len(layers)} "
+                    "layers",
+                )
             return layers[index]
         found = [layer for layer in layers if layer.name == name]
-        return found[0] if found else _holdfast.model_layer(self, name, index)
+        return found[0] if found else _holdfast.model_layer(self, str(name))
 
     def summary(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -50,8 +51,12 @@ def _own_step(model: Any, name: str) -> Any:
 
     def one_step(data: Any) -> Any:
         held = trained()
+        step = getattr(held, name)
         with _holdfast.StepScope(trains):
-            return _on_replica(held, getattr(held, name))(data)
+            made = _on_replica(held, step)(data)
+        if name == "predict_step" and not isinstance(step, types.BuiltinFunctionType):
+            held.__dict__["_predicted"] = type(made)  # C++ knows tuples without names alone
+        return made
 
     if model.run_eagerly:
         return one_step
@@ -65,10 +70,13 @@ def _own_step(model: Any, name: str) -> Any:
 
 
 def _in_form(model: Any, made: Any) -> Any:
-    """Predictions as NumPy arrays, in the named tuple that the model's `call` gives."""
+    """Predictions as NumPy arrays, in the named tuple that the model's `call` gives.
+
+    A `predict_step` of the program's own may give something else.
+    """
     arrays = nest.map_structure(lambda t: t.numpy(), made)
-    named = model.__dict__.get("_named_outputs")
-    fits = named is not None and type(arrays) is tuple and len(arrays) == len(named._fields)
+    named = model.__dict__.get("_predicted", model.__dict__.get("_named_outputs"))
+    fits = hasattr(named, "_fields") and type(arrays) is tuple and len(arrays) == len(named._fields)
     return named(*arrays) if fits else arrays
 
 
@@ -116,7 +124,7 @@ class Trainer:
 
     # What an optimizer and metrics keep is no weight of the model.
     _IGNORED: ClassVar[frozenset[str]] = frozenset(
-        {"_compile_arguments", "_named_outputs", "_steps", "_strategy", "history"}
+        {"_compile_arguments", "_named_outputs", "_predicted", "_steps", "_strategy", "history"}
     )
     run_eagerly: bool = False
     steps_per_execution: int = 1

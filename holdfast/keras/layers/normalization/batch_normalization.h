@@ -16,7 +16,7 @@ struct BatchNormalizationOptions {
   bool renorm = false;
   Config renorm_clipping = {};
   double renorm_momentum = 0.99;
-  bool synchronized = false;  // statistics of all replicas' batches: here there is one replica
+  bool synchronized = false;  // statistics of all replicas' batches
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};

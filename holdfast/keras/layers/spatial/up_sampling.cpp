@@ -68,7 +68,9 @@ Tensor resized(const Tensor& inputs, const UpSampling2DOptions& o) {
                         at(have, 2) * static_cast<int32_t>(o.size.sizes[1])});
   Tensor y = image::resize(images, sides, {.method = o.interpolation});
   if (second) y = transpose(y, {.perm = {{0, 3, 1, 2}}});
-  return cast(y, inputs.dtype());
+  if (is_floating(inputs.dtype())) return cast(y, inputs.dtype());
+  // Filters reach below the least and above the largest element.
+  return saturate_cast(round(y), inputs.dtype());
 }
 
 }  // namespace
@@ -97,10 +99,10 @@ Tensor UpSampling2DLayer::call(const Tensor& inputs, const CallOptions&) {
   const UpSampling2DOptions& o = options_;
   need_field(*this, inputs.shape(), 2, o.data_format);
   int first = first_axis(o.data_format);
-  if (o.interpolation == "nearest" || !is_floating(inputs.dtype()))
-    return repeated(inputs, o.size.sizes, first);
+  if (o.interpolation == "nearest") return repeated(inputs, o.size.sizes, first);
   Tensor have = shape(inputs);
-  if (o.interpolation != "bilinear")
+  // What lies between integers is computed in floats, and rounded afterwards.
+  if (o.interpolation != "bilinear" || !is_floating(inputs.dtype()))
     return with_known(resized(inputs, o), inputs, o.size.sizes, first);
   Tensor rows = blend(at(have, first), o.size.sizes[0], inputs.dtype());
   Tensor columns = blend(at(have, first + 1), o.size.sizes[1], inputs.dtype());

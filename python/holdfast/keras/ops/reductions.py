@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import unsupported
 from .elementwise import isnan
 from .values import as_float, axes_of, promoted, rank_of, rounded_axis, tensor, tf
 
@@ -162,8 +163,16 @@ def cumprod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
 def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
     """The mean and the variance, computed in float32 where the dtype is narrow.
 
-    `synchronized` asks for those of all replicas: there is one.
+    `synchronized` asks for those of all replicas: what is computed here is one replica's.
     """
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync if synchronized else 1
+    if replicas > 1:
+        unsupported(
+            f"`moments` with `synchronized` is not supported on {replicas} replicas",
+            "each replica computes from what it is given itself",
+            fix="leave `synchronized` out, or reduce the sums and the counts of the replicas "
+            "with `tf.distribute.get_replica_context().all_reduce`",
+        )
     x = as_float(x)
     if x.dtype.name != "float16":
         return tuple(tf.nn.moments(x, axes_of(axes), keepdims=keepdims))
