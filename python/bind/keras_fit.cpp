@@ -216,6 +216,15 @@ void compile(nb::handle model, nb::dict given) {
 
 // -- C methods of the types
 
+// Predictions in the named tuple that the model's own `call` gave: a tuple like others for C++.
+Object in_named_tuple(PyObject* model, Object made) {
+  nb::object named = nb::getattr(model, "_named_outputs", nb::none());
+  if (named.is_none() || !PyTuple_CheckExact(made.get())) return made;
+  Py_ssize_t fields = PyObject_Length(nb::object(named.attr("_fields")).ptr());
+  if (fields != PyTuple_GET_SIZE(made.get())) return made;
+  return Object::steal(PyObject_CallObject(named.ptr(), made.get()));
+}
+
 template <Kind kind>
 PyObject* own_step(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
@@ -231,7 +240,9 @@ PyObject* own_step(PyObject* self, PyObject* args, PyObject* kwargs) {
                  : kind == Kind::kTrain ? model.train_step(batch)
                  : kind == Kind::kTest  ? model.test_step(batch)
                                         : model.predict_step(batch);
-    return python_from(out).release();
+    Object made = python_from(out);
+    return kind == Kind::kPredict ? in_named_tuple(self, std::move(made)).release()
+                                  : made.release();
   });
 }
 

@@ -335,6 +335,17 @@ def test_predictions_have_the_form_that_ones_own_step_gives(eager):
     assert type(model.predict(x, verbose=0)) is tuple
 
 
+class _Further(_Paired):
+    def predict_step(self, data):
+        return super().predict_step(data)
+
+
+def test_ones_own_step_is_given_the_named_tuple_by_that_of_keras():
+    model, x = _Further(), np.ones((4, 2))
+    for made in (model.predict(x, batch_size=3, verbose=0), model.predict_on_batch(x)):
+        assert type(made) is _Pair
+
+
 def test_a_plain_function_in_the_place_of_call():
     model = _Two()
     model.call = lambda inputs: _Pair(inputs, inputs + 1)
