@@ -326,6 +326,8 @@ def test_other_features_put_the_values_of_one_into_rows():
         assert found == expected[0]
         traced = Dataset.from_tensors(texts).map(lambda t, f=features: tf.io.parse_example(t, f))
         assert next(iter(traced))["x"].to_list() == expected
+        checked = {"x": kind(tf.float32, value_key="v", partitions=partitions, validate=True)}
+        assert tf.io.parse_example(texts, checked)["x"].to_list() == expected
     with pytest.raises(TypeError, match="partitions"):
         tf.io.parse_example(texts, {"x": kind(tf.float32, value_key="v", partitions=["n"])})
 
@@ -405,3 +407,44 @@ def test_an_optional_of_several_tensors():
     value = found.get_value()
     assert tf.sparse.to_dense(value["s"]).numpy().tolist() == [0, 3]
     assert int(value["n"]) == 5
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [
+        ("RowSplits", [0, 2, 5]),
+        ("RowSplits", [0, 2]),
+        ("RowSplits", [0, 2, 1, 3]),
+        ("RowSplits", []),
+        ("RowLengths", [2, 5]),
+        ("RowLengths", [4, -1]),
+        ("RowStarts", [1, 2]),
+        ("RowStarts", [0, 5]),
+        ("RowLimits", [2, 5]),
+        ("RowLimits", [2, 1, 3]),
+        ("ValueRowIds", [0, 1]),
+        ("ValueRowIds", [1, 0, 1]),
+        ("ValueRowIds", [-1, 0, 1]),
+    ],
+)
+def test_rows_that_do_not_fit_the_values_are_refused_where_the_feature_says_so(
+    kind, numbers, batch, traced
+):
+    def parsed(text, validate):
+        how = [getattr(tf.io.RaggedFeature, kind)("s")]
+        feature = tf.io.RaggedFeature(tf.int64, "v", partitions=how, validate=validate)
+        parse = tf.io.parse_example if batch else tf.io.parse_single_example
+        return parse([text, text] if batch else text, {"x": feature})["x"]
+
+    def of(values):
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+
+    message = tf.train.Example(
+        features=tf.train.Features(feature={"v": of([1, 2, 3]), "s": of(numbers)})
+    )
+    run = tf.function(parsed) if traced else parsed
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(message.SerializeToString(), True)
+    run(message.SerializeToString(), False)  # then nothing looks at the numbers

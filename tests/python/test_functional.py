@@ -124,3 +124,66 @@ def test_gradients_of_rows_are_those_of_map_fn(name, traced, orders):
 
     expected = slopes(tf.map_fn)
     np.testing.assert_allclose(slopes(tf.vectorized_map), expected, rtol=1e-5)
+
+
+TWO, THREE = np.array([1, 2], np.int32), np.array([1, 2, 3], np.int32)
+OVER_ROWS = {
+    "map_fn": lambda a, b: tf.map_fn(lambda r: r[0] + r[1], (a, b), fn_output_signature=tf.int32),
+    "foldl": lambda a, b: tf.foldl(lambda s, r: s + r[0] + r[1], (a, b), initializer=0),
+    "foldr": lambda a, b: tf.foldr(lambda s, r: s + r[0] + r[1], (a, b), initializer=0),
+    "scan": lambda a, b: tf.scan(lambda s, r: s + r[0] + r[1], (a, b), initializer=0),
+}
+
+
+@pytest.mark.parametrize("name", OVER_ROWS)
+@pytest.mark.parametrize("known", [False, True])
+def test_elements_have_as_many_rows_each(name, known):
+    over = OVER_ROWS[name]
+    size = {} if known else {"input_signature": [tf.TensorSpec([None], tf.int32)] * 2}
+    traced = tf.function(over, **size)
+    error = ValueError if known else tf.errors.InvalidArgumentError
+    for a, b in ((TWO, THREE), (THREE, TWO)):
+        with pytest.raises(error, match="rows"):
+            traced(tf.constant(a), tf.constant(b))
+        with pytest.raises(ValueError, match="have . and . rows"):
+            over(tf.constant(a), tf.constant(b))
+    np.testing.assert_array_equal(traced(THREE, THREE), over(THREE, THREE))
+
+
+def _sums(ragged, tensor):
+    def both(rows):
+        return tf.reduce_sum(rows[0]) + rows[1]
+
+    return tf.map_fn(both, (ragged, tensor), fn_output_signature=tf.int32)
+
+
+def test_a_ragged_tensor_has_as_many_rows_as_what_is_beside_it():
+    ragged = tf.ragged.constant([[1, 2], [3]], dtype=tf.int32)
+    with pytest.raises(ValueError, match="have 2 and 3 rows"):
+        _sums(ragged, THREE)
+    kinds = [tf.RaggedTensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)]
+    traced = tf.function(_sums, input_signature=kinds)
+    assert traced(ragged, TWO).numpy().tolist() == [4, 5]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many rows"):
+        traced(ragged, THREE)
+
+
+def test_no_rows_of_a_ragged_tensor():
+    none = tf.ragged.constant([], ragged_rank=1, dtype=tf.int32)
+    assert tf.map_fn(tf.reduce_sum, none, fn_output_signature=tf.int32).shape == [0]
+    wide = tf.TensorSpec([3], tf.float32)
+    assert tf.map_fn(lambda _: tf.zeros([3]), none, fn_output_signature=wide).shape == [0, 3]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(("size", "expected"), [(3, 3), (None, 0)])
+def test_no_rows_give_a_sparse_tensor_of_none(traced, size, expected):
+    def over(rows):
+        kind = tf.SparseTensorSpec([size], tf.int32)
+        return tf.map_fn(tf.sparse.from_dense, rows, fn_output_signature=kind)
+
+    run = (
+        tf.function(over, input_signature=[tf.TensorSpec([None, 3], tf.int32)]) if traced else over
+    )
+    assert run(tf.zeros([0, 3], tf.int32)).dense_shape.numpy().tolist() == [0, expected]
+    assert run(tf.ones([2, 3], tf.int32)).dense_shape.numpy().tolist() == [2, 3]

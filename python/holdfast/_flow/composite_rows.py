@@ -13,10 +13,11 @@ from .. import _holdfast
 from .._structures import nesting
 from .._tensors import registry
 from .._tensors.composite import Composite, CompositeSpec
-from .._tensors.shape import TensorSpec
+from .._tensors.shape import TensorShape, TensorSpec
 from .._tensors.symbols import is_symbol
 from ..errors import fail
 from . import control
+from .row_counts import common_count
 from .tensor_array import TensorArray
 
 __all__ = ["holds_composites", "map_composites"]
@@ -34,7 +35,7 @@ def map_composites(fn: Callable[[Any], Any], elems: Any, wanted: Any) -> Any:
         leaf if isinstance(leaf, Composite) else _holdfast.convert(leaf)
         for leaf in nesting.flatten(elems, whole=True)
     ]
-    n = _row_count(leaves[0])
+    n = common_count([_row_count(leaf) for leaf in leaves])
     if wanted is None:  # what the rows are
         rows = [_row_spec(leaf) for leaf in leaves]
         wanted = nesting.pack_sequence_as(elems, rows, whole=True)
@@ -67,9 +68,13 @@ def map_composites(fn: Callable[[Any], Any], elems: Any, wanted: Any) -> Any:
 def _joined_now(rows: list[list[Any]], kinds: list[TensorSpec]) -> list[Any]:
     concat, zeros = registry.function("concat"), registry.function("zeros")
     if not rows:
-        known = [[size or 0 for size in (kind.shape.as_list()[1:])] for kind in kinds]
-        return [zeros([0, *sizes], kind.dtype) for sizes, kind in zip(known, kinds, strict=True)]
+        return [zeros([0, *_known_sizes(kind.shape)], kind.dtype) for kind in kinds]
     return [concat(list(column), 0) for column in zip(*rows, strict=True)]
+
+
+def _known_sizes(shape: TensorShape) -> list[int]:
+    """The sizes of a row, as far as they are known: there is none that would tell."""
+    return [] if shape.rank is None else [size or 0 for size in shape.as_list()[1:]]
 
 
 def _joined_in_graph(

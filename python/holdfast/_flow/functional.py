@@ -16,13 +16,14 @@ from ..errors import fail, unsupported
 from . import control
 from .composite_rows import holds_composites, map_composites
 from .control import structure_of, to_tensors
+from .row_counts import common_count
 from .tensor_array import TensorArray
 
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
 
 
-def _rows(elems: Any) -> tuple[list[Any], Any]:
-    """The leaves as tensors, and how many rows they have."""
+def _leaves(elems: Any) -> list[Any]:
+    """The leaves as tensors that have rows."""
     for leaf in nesting.flatten(elems, whole=True):
         if nesting.is_composite(leaf):  # its tensors do not have a row for each of its rows
             unsupported(
@@ -36,10 +37,18 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
     for t in flat:
         if t.shape.rank == 0:
             fail("E1102", "an element of `elems` is a scalar, expected rows along a first axis")
-    n = flat[0].shape[0] if flat[0].shape.rank is not None else None
-    if n is None:
-        return flat, registry.function("shape")(flat[0])[0]
-    return flat, n
+    return flat
+
+
+def _rows(elems: Any) -> tuple[list[Any], Any]:
+    """The leaves as tensors, and how many rows they have."""
+    flat = _leaves(elems)
+    known = [t.shape[0] if t.shape.rank is not None else None for t in flat]
+    counts = [
+        registry.function("shape")(t)[0] if n is None else n
+        for t, n in zip(flat, known, strict=True)
+    ]
+    return flat, common_count(counts)
 
 
 def _row(flat: list[Any], structure: Any, i: Any) -> Any:
@@ -286,7 +295,7 @@ def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """`fn` of each row of `elems`, stacked. `fn` is traced once, for one row."""
-    flat = _alike(_rows(elems)[0])
+    flat = _alike(_leaves(elems))
     structure = structure_of(elems)
     writer = _holdfast.Writer(control.name_of(fn, "fn"), "map", True)
     writer.enter(False)

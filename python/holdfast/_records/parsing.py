@@ -184,7 +184,7 @@ class _Wanted:
                 count = len(partitions.keys_of(key, feature.partitions))
                 others = [(each[0], each[-1]) for each in found[at + 1 : at + 1 + count]]
                 out[key] = partitions.partitioned(
-                    feature.partitions,
+                    feature,
                     parts[0],
                     parts[-1],
                     others,

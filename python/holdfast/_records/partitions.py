@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, NamedTuple
 
@@ -74,25 +75,35 @@ def keys_of(feature: str, partitions: Any) -> list[str]:
 
 
 def partitioned(
-    partitions: Any, values: Any, splits: Any, given: list[tuple[Any, Any]], dtype: Any, batch: bool
+    feature: Any, values: Any, splits: Any, given: list[tuple[Any, Any]], dtype: Any, batch: bool
 ) -> Any:
     """Values in rows of rows. `given` has the values and splits of each feature of `keys_of`.
 
     Splits tell examples apart: `values` of example i stand between two of them.
     """
     tf: Any = sys.modules[__name__.partition(".")[0]]
+    in_rows = functools.partial(tf.RaggedTensor.from_row_lengths, validate=feature.validate)
     counts = _lengths(tf.cast(splits, int64))
     left = list(given)
-    for each in reversed(partitions):
+    for each in reversed(feature.partitions):
         if isinstance(each, UniformRowLength):
             values, counts = _uniform(tf, values, each.length), counts // each.length
             continue
         ids, ends = left.pop()
+        if feature.validate and isinstance(each, ValueRowIds):
+            _need_ascending(tf, each.key, ids, ends)
         lengths, counts = _row_lengths(tf, each, tf.cast(ids, int64), tf.cast(ends, int64), counts)
-        values = tf.RaggedTensor.from_row_lengths(values, tf.cast(lengths, dtype), validate=False)
+        values = in_rows(values, tf.cast(lengths, dtype))
     if not batch:
         return values
-    return tf.RaggedTensor.from_row_lengths(values, tf.cast(counts, dtype), validate=False)
+    return in_rows(values, tf.cast(counts, dtype))
+
+
+def _need_ascending(tf: Any, key: str, ids: Any, splits: Any) -> None:
+    """Refuses numbers of rows that fall within an example."""
+    example = tf.repeat(tf.range(tf.size(splits) - 1), _lengths(splits))
+    fine = (ids[1:] >= ids[:-1]) | (example[1:] != example[:-1])
+    tf.Assert(tf.reduce_all(fine), [f"`ValueRowIds`: the numbers of the feature `{key}` fall", ids])
 
 
 def _lengths(splits: Any) -> Any:

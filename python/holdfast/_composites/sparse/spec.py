@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import _holdfast
 from ..._tensors import registry
 from ..._tensors.composite import CompositeSpec
 from ..._tensors.dtypes import DType, as_dtype, float32, int64
@@ -64,6 +65,9 @@ class SparseTensorSpec(CompositeSpec):
     def _from_pieces(self, pieces: list[Any], n: Any) -> Any:
         indices, values, shapes = pieces
         largest = registry.function("reduce_max")(shapes, axis=0)
+        # Of no rows the largest would be the least number that there is.
+        least = 0 if self._shape.rank is None else [d or 0 for d in self._shape.as_list()]
+        largest = registry.function("maximum")(largest, _holdfast.convert(least, int64))
         first = registry.function("cast")([n], int64)
         shape = registry.function("concat")([first, largest], 0)
         return self.value_type(indices, values, shape)
