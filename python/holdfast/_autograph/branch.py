@@ -13,6 +13,7 @@ from .._messages.user_code import is_user_code
 from .._tensors import registry
 from .._tensors.symbols import is_symbol, only_types
 from .._tracing.journal import Journal
+from .._tracing.moved import current
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from .merge import Outcome, merge
@@ -26,6 +27,7 @@ __all__ = ["and_", "chain", "decided", "if_", "if_expression", "not_", "or_", "t
 
 def decided(value: Any) -> Any:
     """The truth of a value: a Python bool, or a symbol where it has none yet."""
+    value = current(value)
     if isinstance(value, _holdfast.VariableBase):
         value = value.read()
     if is_symbol(value):

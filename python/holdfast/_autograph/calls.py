@@ -22,6 +22,7 @@ from .._tracing.conditional import refuse_presence
 from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation
 from .._tracing.made_objects import PLAIN_NEW
+from .._tracing.moved import current
 from .._tracing.recorder import recording
 from . import frames, iterables
 from .branch import decided, not_
@@ -121,6 +122,8 @@ _INCURIOUS = {id(each) for each in (isinstance, issubclass, type, id, callable, 
 def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls what is not converted: it may read all of the containers that it gets."""
     if id(function) not in _INCURIOUS:
+        args = tuple(map(current, args))
+        kwargs = {name: current(value) for name, value in kwargs.items()}
         for value in (*args, *kwargs.values()):
             looked_through(value)
         if getattr(function, "__module__", None) in _CALL_BACK:
@@ -164,6 +167,7 @@ def _joins() -> dict[int, str]:
 
 def method(holder: Any, name: str) -> Any:
     """What to call for `holder.name(...)`."""
+    holder = current(holder)
     if isinstance(holder, CONTAINERS) and journal() is not None:
         kind = type(holder)
         inherited = getattr(kind, name, None)
@@ -215,6 +219,7 @@ def managed(manager: Any) -> Any:
 
 
 def _len(value: Any) -> Any:
+    value = current(value)
     if is_symbol(value):
         size = value.shape[0] if value.shape.rank else None
         if size is not None:
@@ -260,8 +265,7 @@ def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     def choose(*args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and not kwargs and any(map(is_symbol, args)):
             return functools.reduce(registry.function(path), args)
-        for value in args:
-            looked_through(value)
+        args = tuple(map(looked_through, args))
         return python(*args, **kwargs)
 
     return choose
@@ -309,6 +313,7 @@ _builtins: dict[int, Any] = {
 
 def contains(value: Any, container: Any) -> Any:
     """`value in container`."""
+    container = current(container)
     recorder = recording()
     if recorder is not None and isinstance(container, CONTAINERS):
         if isinstance(container, (dict, set)) and not is_symbol(value):

@@ -205,7 +205,7 @@ class Carried:
         for location in found.get("locations", ()):
             self.locations[location.key] = location
         for container, element in found.get("lists", ()):
-            self.growing.stage(container, element)
+            self.growing.stage(container, element, self.site)
 
     # State.
 

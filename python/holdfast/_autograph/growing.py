@@ -8,9 +8,12 @@ from typing import Any
 from .._tracing.journal import Growth, Journal, Set, journal, open_journals, put, raw_write
 from .._tracing.locations import AttributeLocation, CellLocation, ItemLocation, Location, Object
 from .._tracing.made_objects import attributes_of
+from .._tracing.moved import Moved, is_moved, move, settled
 from .._tracing.recorder import recording
+from .._tracing.slots import left_by
 from .lists import Rows, StagedList
 from .records import is_made
+from .sites import Site
 from .state import Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
 
 __all__ = ["Growing", "leave_rows"]
@@ -26,7 +29,8 @@ class Growing:
         for name, cell in cells.items():
             self._look(cells.read(name), CellLocation(cell, name))
         recorder = recording()
-        for each in open_journals(recorder.journal) if recorder is not None else ():
+        self._around = open_journals(recorder.journal) if recorder is not None else []
+        for each in self._around:
             for change in each.changes:
                 if isinstance(change, Set) and isinstance(change.value, (list, dict)):
                     self._look(change.location.read(), change.location)
@@ -42,7 +46,8 @@ class Growing:
         """Whether a container was there before the loop."""
         recorder = recording()
         known = recorder is not None and recorder.home_of(container) is not None
-        return known or id(container) in self._places
+        made = any(each.made(container) for each in self._around)
+        return known or made or id(container) in self._places
 
     def element(self, container: Any, change: Growth) -> Spec | None:
         """What one appended element is like; None if it is nothing that the graph could append."""
@@ -60,8 +65,10 @@ class Growing:
             return None
         return spec_of(as_tensor(values[0]))
 
-    def stage(self, container: Any, spec: Spec) -> None:
+    def stage(self, container: Any, spec: Spec, site: Site) -> None:
         """Puts a list of the graph wherever the list is."""
+        if is_moved(container):
+            return  # the loop appends to it twice
         recorder, now = recording(), journal()
         outside = recorder.home_of(container) if recorder is not None else None
         staged = StagedList(container, zeros(spec), outside is not None)
@@ -71,6 +78,7 @@ class Growing:
         if recorder is not None:
             if outside is not None and outside.writable:
                 locations.append(outside)
+                recorder.replaced[id(container)] = (container, outside, staged)
             elif outside is not None:
                 recorder.stand_ins[id(container)] = staged
             if outside is not None:
@@ -79,6 +87,9 @@ class Growing:
                 recorder.endings.append(leave_rows)
         for location in locations:
             put(location, staged)
+        if outside is None:
+            names = [each.name for each in locations if isinstance(each, CellLocation)]
+            move(container, Moved(staged, names[0] if names else "", site.loc()))
 
 
 class _Ending:
@@ -100,16 +111,24 @@ class _Ending:
 
 def leave_rows(journal: Journal) -> None:
     """Lists of the trace that objects from outside hold: every call leaves one of its rows."""
-    rows: dict[int, Rows] = {}
+    rows: dict[int, Any] = {}
     for change in journal.changes:
-        value, location = change.value, getattr(change, "location", None)
-        if isinstance(value, StagedList) and not isinstance(location, CellLocation | None):
+        location = getattr(change, "location", None)
+        if location is None or isinstance(location, CellLocation):
+            continue
+        held = change.value
+        value = settled(held)
+        if isinstance(value, StagedList):
             made = rows.get(id(value))
             if made is None:
                 made = rows[id(value)] = Rows(value.stack(), value.kind)
-            change.value = change.inside = made
-            if location.read() is value:
-                raw_write(location, made)
+        elif value is not held:
+            made = left_by(value)
+        else:
+            continue
+        change.value = change.inside = made
+        if location.read() is held:
+            raw_write(location, made)
 
 
 def _lists(value: Any, location: Location, deep: int) -> Iterator[tuple[Any, Location]]:

@@ -10,6 +10,7 @@ from .. import _holdfast
 from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.symbols import is_symbol
+from .._tracing.moved import current
 from .._tracing.recorder import recording
 
 __all__ = ["Items", "Staged", "enumerate_", "range_", "stageable", "zip_"]
@@ -129,6 +130,7 @@ class _Zipped(Staged):
 
 def stageable(values: Any) -> Staged | None:
     """`values` as something a staged loop can walk through; None if Python walks through it."""
+    values = current(values)
     if isinstance(values, Staged):
         return values
     if isinstance(values, _holdfast.VariableBase) and _holdfast.is_tracing():
@@ -176,8 +178,10 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """`zip(...)`: staged if every part is; a list beside a tensor makes Python unroll both."""
-    if not strict and any(stageable(each) is not None for each in iterables):
-        parts = [stageable(each) or _rows(each) for each in iterables]
+    found = [stageable(each) for each in iterables]
+    if not strict and any(each is not None for each in found):
+        pairs = zip(found, iterables, strict=True)
+        parts = [_rows(values) if each is None else each for each, values in pairs]
         staged = [part for part in parts if part is not None]
         if len(staged) == len(parts):
             return _Zipped(staged)

@@ -13,6 +13,7 @@ from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol
 from .._tracing.journal import journal, put
 from .._tracing.locations import AttributeLocation
+from .._tracing.moved import current
 from .._tracing.recorder import recording
 from ..errors import fail, unsupported
 from .iterables import Staged
@@ -146,8 +147,9 @@ class StagedList(Staged):
     def _earlier(self) -> list[Any]:
         """The elements of a list from outside, which the trace reads herewith."""
         recorder = recording()
-        if self._before and recorder is not None:
-            recorder.note_whole(self._before)
+        place = recorder.place_of(self._before) if recorder is not None else None
+        if recorder is not None and (self._before or place is not None):
+            recorder.note_whole(self._before, place)  # of an empty one, that it is empty
         return [self._element(value) for value in self._before]
 
     def stack(self) -> Any:
@@ -259,6 +261,7 @@ def _go_together(left: Any, right: Any) -> bool:
 
 def star(values: Any) -> Any:
     """`*values` in a display: its elements as they are before the next part is evaluated."""
+    values = current(values)
     if isinstance(values, StagedList):
         return values.of_kind(values.kind)
     return [*iterated(values)]

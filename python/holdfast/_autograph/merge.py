@@ -20,6 +20,7 @@ from .._tensors.composite import either
 from .._tracing.journal import Change, Growth, Journal, Set, mutate, put, write
 from .._tracing.journal import journal as current_journal
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
+from .._tracing.moved import move_perhaps
 from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
@@ -94,13 +95,24 @@ def merge(
 
     Changes of places are performed, so that the journal around sees them.
     """
-    pairing = _Pairing(predicate, first, second, site)
+    journals: dict[int, Journal] = {}
+
+    def side(number: int, run: Callable[[], Outcome]) -> Outcome:
+        outcome = run()
+        journals[number] = outcome.journal
+        return outcome
+
+    pairing = _Pairing(predicate, lambda: side(0, first), lambda: side(1, second), site)
     try:
         outputs = pairing.staged()
         for perform in pairing.changes:
             perform(outputs)
-        return {name: made(outputs) for name, made in pairing.names.items()}
+        names = {name: made(outputs) for name, made in pairing.names.items()}
+        for each in journals.values():
+            move_perhaps(each)
+        return names
     finally:
+        journals.clear()
         vars(pairing).clear()  # it holds functions that hold it, and all of them hold symbols
 
 

@@ -32,6 +32,7 @@ from .._tracing.locations import (
     SpaceLocation,
     own_attribute,
 )
+from .._tracing.moved import current, is_moved
 from .._tracing.recorder import Object, recording
 from .conversion import converted_callee
 from .messages import refuse_store
@@ -230,7 +231,7 @@ def _is_slot(descriptor: Any) -> bool:
 
 def item(container: Any, index: Any, pending: bool = False) -> Any:
     """`container[index]`."""
-    recorder = recording()
+    container, recorder = current(container), recording()
     if recorder is None or isinstance(container, _holdfast.Tensor):
         return container[index]
     place = None
@@ -259,7 +260,7 @@ def _make_missing(container: Any, index: Any) -> None:
 
 def looked_through(values: Any) -> Any:
     """Something whose parts are about to be read, all of them."""
-    recorder = recording()
+    values, recorder = current(values), recording()
     if recorder is not None and isinstance(values, _CONTAINERS):
         recorder.note_whole(values)
     return values
@@ -270,7 +271,7 @@ spread = looked_through
 
 def iterated(values: Any) -> Any:
     """What is about to be walked through; an iterator of the user's own steps in converted code."""
-    looked_through(values)
+    values = looked_through(values)
     begin = own_method(values, "__iter__")
     if begin is not None:
         values = begin()
@@ -329,7 +330,7 @@ class _Target:
 
     @property
     def value(self) -> Any:
-        now, value = journal(), self._read()
+        now, value = journal(), current(self._read())
         if now is not None and isinstance(value, _CONTAINERS):
             now.keep(value)  # `+=` may change it where it is
             self._grew = value.copy()
@@ -542,7 +543,7 @@ def item_place(container: Any, index: Any) -> _Target:
     space = sys._getframe(1).f_globals
     if container is space and isinstance(index, str):  # `globals()[name] = ...`
         return _Global(space, index)
-    return _Item(container, index)
+    return _Item(current(container), index)
 
 
 def global_place(name: str) -> _Target:
@@ -566,6 +567,9 @@ def assign(target: _Target, value: Any) -> Any:
 
 def add_in_place(value: Any, other: Any) -> Any:
     """`value += other`."""
+    if is_moved(value):
+        current(value).extend(iterated(other))
+        return value
     if isinstance(value, list) and journal() is not None and not _is_own(value, "__iadd__"):
         return _grown(value, "extend", list(iterated(other)))
     value += other

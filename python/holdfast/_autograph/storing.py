@@ -9,6 +9,7 @@ from typing import Any
 
 from .._tracing.journal import mutate, put
 from .._tracing.locations import RawLocation
+from .._tracing.moved import current, is_moved
 from .._tracing.recorder import recording
 from .reads import class_attribute, is_data, item_place, looked_through
 
@@ -82,8 +83,11 @@ def _raw_setattr(holder: Any, name: str, value: Any) -> None:
 def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls a method that changes a container."""
     recorder = recording()
-    if recorder is not None and id(container) in recorder.stand_ins:
-        return getattr(recorder.stand_ins[id(container)], name)(*args, **kwargs)
+    staged = recorder.stand_in(container) if recorder is not None else None
+    if staged is not None:
+        return getattr(staged, name)(*args, **kwargs)
+    if is_moved(container):
+        return getattr(current(container), name)(*args, **kwargs)
     within = recorder.home_of(container) if recorder is not None else None
     if recorder is not None:
         recorder.note_growth(container)

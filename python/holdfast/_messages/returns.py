@@ -12,7 +12,7 @@ from .diagnostics import born_loc
 from .rebinding import statement_loc
 from .source_text import tree_of
 
-__all__ = ["raise_at_return"]
+__all__ = ["loc_of_return", "raise_at_return"]
 
 _LONGEST = 48  # an expression that names a value
 
@@ -47,6 +47,12 @@ def raise_at_return(error: Any, function: Callable[..., Any], result: Any) -> No
         _rename(said, name, words)
     _holdfast.raise_diagnostic(said)
     raise AssertionError("raise_diagnostic returned")
+
+
+def loc_of_return(function: Callable[..., Any]) -> Any:
+    """Where the only `return` of a function is; None if there are several."""
+    found = _returned(function)
+    return None if found is None else statement_loc(*found)
 
 
 def _rename(said: dict[str, Any], old: str, new: str) -> None:

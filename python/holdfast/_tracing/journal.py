@@ -13,6 +13,7 @@ from collections.abc import Callable, Container
 from typing import Any, Self
 
 from .. import _holdfast
+from .._tensors.symbols import is_symbol
 from .locations import ItemLocation, Location, Object, holds_symbol, leaves, raw_method
 
 __all__ = [
@@ -104,6 +105,7 @@ class Journal:
         self._made: dict[int, Any] = {}
         # Objects, by id, that stand for one of several: with the name and the statement of each.
         self.one_of_several: dict[int, tuple[Any, str, Any]] = {}
+        self.moved: list[tuple[list[Any], Any]] = []  # lists that loops grow, and marks
         self.reads: set[tuple[Any, ...]] = set()  # places that were read before they were set
         self.asked: set[int] = set()  # containers, by id, of which more than one item was asked for
 
@@ -189,10 +191,10 @@ class Journal:
         for change in reversed(self.changes):
             if not isinstance(change, Set) or isinstance(change.location, ItemLocation):
                 continue
-            if change.condition is not None or holds_symbol(change.location.read()):
+            if change.condition is not None or _is_of_trace(change.location.read()):
                 change.location.restore(change.old)
         kept = self._before.items()
-        self.restore({key for key, (each, _) in kept if key in unsure or holds_symbol(each)})
+        self.restore({key for key, (each, _) in kept if key in unsure or _is_of_trace(each)})
 
     def drop_symbols(self) -> None:
         """Takes back what holds symbols, and forgets that it was there."""
@@ -223,6 +225,11 @@ class Journal:
         _holdfast.note_journal(-1)
         if _open.journals:
             _open.journals[-1].adopt(self)
+
+
+def _is_of_trace(value: Any) -> bool:
+    """Whether a nested value holds a symbol, or what stands for a container in a trace."""
+    return any(is_symbol(x) or hasattr(type(x), "__leaves_trace__") for x in leaves(value))
 
 
 def without_symbols(code: Callable[..., Any]) -> Callable[..., Any]:

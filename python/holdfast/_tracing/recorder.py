@@ -49,6 +49,7 @@ from .locations import (
     weak_getter,
 )
 from .made_objects import ObjectTemplates
+from .moved import parts_of
 from .restart import Restart
 from .stores import Store, Undo, is_outside, stores
 
@@ -236,6 +237,8 @@ class Recorder:
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         # Lists of the graph, by the id of the list that has to stay in its place.
         self.stand_ins: dict[int, Any] = {}
+        # The same where the list of the graph took the list's place, until that is taken back.
+        self.replaced: dict[int, tuple[Any, Location, Any]] = {}
         self._stores: list[Store] | None = None
         self.undo: Undo | None = None  # how to take them back
         self.templates: ObjectTemplates | None = (
@@ -288,6 +291,9 @@ class Recorder:
     def check_held(self, values: list[Any]) -> None:
         """Refuses what leaves the trace and holds something that only some path set."""
         refuse_held(self.journal, values, self._lasts)
+        for part in parts_of(values) if self.replaced else ():
+            if isinstance(part, list):
+                self._refuse_grown(part)
 
     def finished_guards(self) -> Guards:
         """The guards over what still exists: objects made by the trace itself went with it."""
@@ -434,13 +440,30 @@ class Recorder:
 
     def _refuse_grown(self, container: Any) -> None:
         """A list that grew in a staged loop where nothing else can take its place."""
-        if id(container) in self.stand_ins:
+        if self.stand_in(container) is None:
+            return
+        if id(container) in self.replaced:
+            unsupported(
+                "a list that grew in a staged loop is read under another name",
+                "in the graph it is a list of tensors, which has the place of the list where the "
+                "trace found it; every call appends to the list itself when the graph has run.",
+                fix="read it where it was found, by the name of the global or the attribute, or "
+                "after the call",
+            )
+        else:
             unsupported(
                 "a list that grew in a staged loop is read through a method or an argument",
                 "in the graph it is a list of tensors, which can't take the place of the list "
                 "there; every call appends to the list when the graph has run.",
                 fix="read it after the call, or let the loop append to a list that has a name",
             )
+
+    def stand_in(self, container: Any) -> Any:
+        """The list of the graph for a list from outside that a staged loop grows; else None."""
+        _, location, staged = self.replaced.get(id(container), (None, None, None))
+        if location is not None and location.read() is staged:
+            return staged
+        return self.stand_ins.get(id(container))
 
     def _note_length(self, container: Any) -> None:
         self._note_aspect(container, "length", len)

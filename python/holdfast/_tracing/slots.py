@@ -8,6 +8,7 @@ from typing import Any
 
 from .._structures import nesting
 from .made_objects import ObjectTemplate, ObjectTemplates
+from .moved import Moved, refuse_moved, settled
 
 __all__ = ["Slot", "filled", "left_by", "with_slots"]
 
@@ -38,8 +39,9 @@ def with_slots(
     return _mapped(take, structure)
 
 
-def left_by(result: Any) -> Any:
+def left_by(result: Any, at: Callable[[], Any] | None = None) -> Any:
     """What a trace gives, where its own stand-ins for containers say what each call makes."""
+    result = settled(result, at)
     return _mapped(_left, result) if any(map(_stands_in, nesting.flatten(result))) else result
 
 
@@ -66,6 +68,8 @@ def _take(
     known: dict[int, ObjectTemplate],
     leaf: Any,
 ) -> Any:
+    if type(leaf) is Moved:
+        refuse_moved(leaf)
     take = functools.partial(_take, tensors, as_tensor, templates, known)
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:

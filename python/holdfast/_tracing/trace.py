@@ -282,7 +282,8 @@ class _Host:
                 for value in (*bound.args, *bound.keywords.values()):
                     recorder.note_bound(value)
                 bound = bound.func
-            result = left_by(_run(self._code, self._writer, self._call, recorder))
+            given = _run(self._code, self._writer, self._call, recorder)
+            result = left_by(given, lambda: returns.loc_of_return(function.python_function))
             recorder.check_held([result])
             # One that is made here and returned outlives the call.
             self._returned = [x for x in nesting.flatten(result) if isinstance(x, _VariableBase)]
