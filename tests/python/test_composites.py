@@ -232,7 +232,6 @@ def test_map_fn_takes_rows_of_ragged_and_sparse_tensors():
         tf.map_fn(lambda row: row, tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 1])))
 
 
-@pytest.mark.parametrize("shape", [None, [None, None], "spec"])
 @pytest.mark.parametrize("shape", [[None, 3], [None, None], "spec"])
 def test_a_loop_keeps_the_shape_that_is_said_of_a_sparse_tensor(shape):
     start = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [3, 3])
