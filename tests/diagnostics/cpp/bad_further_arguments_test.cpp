@@ -256,6 +256,10 @@ TEST(BadFurtherArguments, OfInitializersConstraintsAndRegularizersAreRefused) {
     tried("LecunNormal", [&] { return init::LecunNormal({seed, axes, axes}); });
     tried("LecunUniform", [&] { return init::LecunUniform({seed, axes, axes}); });
   }
+  for (const Config& window : {Config("no such"), Config(nullptr), Config(7), Config("")})
+    tried("STFT", [&] {
+      return initializers::STFT({.side = "none", .window = window, .scaling = "twice"});
+    });
 }
 
 TEST(BadFurtherArguments, OfPicturesOfModelsAreRefused) {
