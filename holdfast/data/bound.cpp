@@ -92,7 +92,7 @@ Working::~Working() { t_iteration = std::move(before_); }
 const Ref<Iteration>& Working::current() { return t_iteration; }
 
 DrawingForIteration::DrawingForIteration(const Object& function)
-    : function_(function), iteration_(t_iteration), before_(random::stream_source()) {
+    : function_(function), iteration_(t_iteration.get()), before_(random::stream_source()) {
   random::stream_source() = iteration_ ? this : nullptr;
 }
 DrawingForIteration::~DrawingForIteration() { random::stream_source() = before_; }
@@ -104,8 +104,7 @@ random::Philox DrawingForIteration::reserve(random::NodeGenerator& node,
 Ref<Drawn> Iteration::drawn_by(const Object& function) {
   std::vector<Ref<Drawn>> gone;  // may run a program's code when they go: not under the lock
   std::lock_guard lock(mutex_);
-  for (const Ref<Drawn>& each : drawn_)
-    if (each->function.get() == &function) return each;
+  if (Ref<Drawn> found = drawn_so_far(function)) return found;
   // Functions of datasets that a function made come and go: nobody else holds those that went.
   auto left = std::stable_partition(drawn_.begin(), drawn_.end(), [](const Ref<Drawn>& each) {
     return !each->function->unique();
@@ -118,6 +117,10 @@ Ref<Drawn> Iteration::drawn_by(const Object& function) {
 
 Ref<Drawn> Iteration::found_drawn(const Object& function) const {
   std::lock_guard lock(mutex_);
+  return drawn_so_far(function);
+}
+
+Ref<Drawn> Iteration::drawn_so_far(const Object& function) const {
   for (const Ref<Drawn>& each : drawn_)
     if (each->function.get() == &function) return each;
   return nullptr;

@@ -48,6 +48,8 @@ class HOLDFAST_API Iteration final : public RefCounted {
   void keep(uint64_t stage, Ref<DatasetObject> made);
 
  private:
+  Ref<Drawn> drawn_so_far(const Object& function) const;  // under the lock
+
   mutable std::mutex mutex_;
   std::vector<const Generator*> generators_;
   std::vector<const DatasetObject*> stages_;
@@ -92,7 +94,7 @@ class DrawingForIteration final : public random::StreamSource {
 
  private:
   const Object& function_;
-  const Ref<Iteration> iteration_;
+  Iteration* const iteration_;  // which the thread's `Working` holds: no count for each element
   random::StreamSource* const before_;
 };
 

@@ -91,8 +91,10 @@ Status get_next(Call& c) {
 Status single(Call& c) {
   Nested only, another;
   Ref<IteratorObject> iterator = position_in(c).iterator();
-  if (!iterator->next(only)) return {Code::E1103, kNoElement, kTakesTheOnlyOne};
-  if (iterator->next(another)) return {Code::E1103, kSeveralElements, kTakesTheOnlyOne};
+  if (!iterator) return not_begun();
+  constexpr const char* kWhy = "`get_single_element` takes the only one";
+  if (!iterator->next(only)) return {Code::E1103, "the dataset has no element", kWhy};
+  if (iterator->next(another)) return {Code::E1103, "the dataset has several elements", kWhy};
   return give(c, only);
 }
 

@@ -8,11 +8,6 @@ namespace holdfast::data {
 /// What is said to who asks for an element behind the last one (E1402).
 inline constexpr const char* kEndOfSequence = "End of sequence: the iterator has no element left";
 
-/// What is said to who takes the only element of a dataset that has none, or several (E1103).
-inline constexpr const char* kNoElement = "the dataset has no element";
-inline constexpr const char* kSeveralElements = "the dataset has several elements";
-inline constexpr const char* kTakesTheOnlyOne = "`get_single_element` takes the only one";
-
 /// Where a loop stands: an opaque scalar, for the two below. An iterator goes on where it is.
 HOLDFAST_API Tensor begin_loop(const Dataset& dataset);
 HOLDFAST_API Tensor begin_loop(const Iterator& iterator);

@@ -11,6 +11,7 @@
 #include "holdfast/keras/symbol.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
+#include "python/bind/keras_python_call.h"
 #include "python/bind/structure.h"
 
 namespace nb = nanobind;
@@ -332,94 +333,7 @@ PyGetSetDef layer_properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-// A call of a layer with a `call` in Python, on symbols.
-class PythonCall final : public keras::LayerCall {
- public:
-  PythonCall(Layer& of, PyObject* args, PyObject* kwargs)
-      : LayerCall(of), args_(places(args, tensors)), kwargs_(places(kwargs, tensors)) {
-    PyObject* said = PyDict_GetItemString(kwargs, "training");
-    if (said && PyBool_Check(said)) training = said == Py_True;
-  }
-
-  std::vector<Tensor> tensors;  // what it was called with; whoever records it takes them
-
-  Nested replay_on(Layer& other, std::span<const Tensor> given,
-                   std::optional<bool> around) const override {
-    NeedGil gil("a layer of Python's");
-    PyRef self = python_of(other);
-    return call_with(self.get(), {}, given, around);
-  }
-  /// Calls `f(*args, **kwargs)`, with `first` in front where it is given.
-  Nested call_with(PyObject* f, const PyRef& first, std::span<const Tensor> given,
-                   std::optional<bool> around) const {
-    size_t next = 0;
-    PyRef args = filled(args_.get(), given, next), kwargs = filled(kwargs_.get(), given, next);
-    if (first) {
-      PyRef front = PyRef::steal(PyTuple_Pack(1, first.get()));
-      args = PyRef::steal(PySequence_Concat(front.get(), args.get()));
-      if (!args) throw nb::python_error();
-    }
-    bool says = PyDict_GetItemString(kwargs.get(), "training") != nullptr;
-    if (!says && around)
-      if (PyDict_SetItemString(kwargs.get(), "training", truth_object(around)) < 0)
-        throw nb::python_error();
-    PyObject* out = PyObject_Call(f, args.get(), kwargs.get());
-    if (!out) throw nb::python_error();
-    return nested_from(PyRef::steal(out).get(), cat(layer->described(), ": what `call` gave"));
-  }
-  bool runs_foreign_code() const override { return true; }
-  Nested arguments_with(std::span<const Tensor> used) const override {
-    NeedGil gil("arguments of a layer of Python's");
-    size_t next = 0;
-    PyRef args = filled(args_.get(), used, next), kwargs = filled(kwargs_.get(), used, next);
-    return Nested::tuple({symbols_of(args.get()), symbols_of(kwargs.get())});
-  }
-
- private:
-  // The tensors alone: what else was given is no tensor.
-  static Nested symbols_of(PyObject* o) {
-    if (is_tensor(o)) return tensor_of(o);
-    if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return {};
-    std::vector<Nested> items;
-    for (const PyRef& c : children_of(o)) items.push_back(symbols_of(c.get()));
-    return Nested::tuple(std::move(items));
-  }
-  static PyRef places(PyObject* o, std::vector<Tensor>& found) {
-    if (is_tensor(o)) {
-      found.push_back(tensor_of(o));
-      return PyRef::steal(wrap(keras::kept_place()));
-    }
-    if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return PyRef::share(o);
-    std::vector<PyRef> children = children_of(o);
-    for (PyRef& c : children) c = places(c.get(), found);
-    return rebuilt(o, std::move(children));
-  }
-  static PyRef filled(PyObject* o, std::span<const Tensor> given, size_t& next) {
-    if (is_tensor(o)) return PyRef::steal(wrap(given[next++]));
-    if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return PyRef::share(o);
-    std::vector<PyRef> children = children_of(o);
-    for (PyRef& c : children) c = filled(c.get(), given, next);
-    return rebuilt(o, std::move(children));
-  }
-  Callable args_, kwargs_;
-};
-
 }  // namespace
-
-Nested called_through(PyObject* f, Layer& layer, const keras::LayerCall& call,
-                      std::span<const Tensor> inputs) {
-  NeedGil gil("a function of Python's");
-  PyRef face = python_of(layer);
-  if (auto* python = dynamic_cast<const PythonCall*>(&call))
-    return python->call_with(f, face, inputs, {});
-  Nested given = call.arguments_with(inputs);
-  PyRef front = PyRef::steal(PyTuple_Pack(1, face.get())), rest = python_from(given[0]);
-  PyRef args = PyRef::steal(PySequence_Concat(front.get(), rest.get()));
-  PyRef kwargs = python_from(given[1]);
-  PyObject* out = args ? PyObject_Call(f, args.get(), kwargs.get()) : nullptr;
-  if (!out) throw nb::python_error();
-  return nested_from(PyRef::steal(out).get(), "what `call_function` gave");
-}
 
 std::optional<bool> truth_from(PyObject* o) {
   if (o == Py_None) return {};

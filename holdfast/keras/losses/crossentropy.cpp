@@ -10,6 +10,7 @@
 #include "holdfast/ops/losses.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
+#include "holdfast/ops/nn/last_axis.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 
@@ -154,11 +155,7 @@ Tensor classes_last(const Tensor& p, int64_t axis) {
   if (axis == -1 || !p.shape().has_rank()) return p;
   const int classes = class_axis("SparseCategoricalCrossentropy", p, axis);
   if (classes == p.rank() - 1) return p;
-  std::vector<int64_t> order;
-  for (int i = 0; i < p.rank(); ++i)
-    if (i != classes) order.push_back(i);
-  order.push_back(classes);
-  return transpose(p, {.perm = order});
+  return transpose(p, {.perm = Sizes(with_last(p.rank(), classes))});
 }
 
 }  // namespace

@@ -14,14 +14,10 @@ struct RowsAttrs {
   Attr<bool> binary_output;
 };
 
-// The number of counts in a row, if it is known; refuses a negative one.
+// The number of counts in a row, if it is known.
 int64_t counts_in(const Infer& s, int i) {
   s.need_rank(i, 0, 0);
-  auto n = s.ints(i);
-  if (!n) return kUnknown;
-  if (n->size() != 1) s.bad_value("size", Shape(*n).text(), "one number");
-  if ((*n)[0] < 0) s.bad_value("size", cat((*n)[0]), "0 or more");
-  return (*n)[0];
+  return one_size(s, i, "size").value_or(kUnknown);
 }
 
 void need_weights(const Infer& s, int values, int weights) {

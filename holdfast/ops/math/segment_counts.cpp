@@ -20,15 +20,6 @@ struct HistogramAttrs {
   Attr<DType> dtype;
 };
 
-// The one number in a host input, if it is known; refuses a negative one.
-std::optional<int64_t> one_size(const Infer& s, int i, const char* argument) {
-  auto n = s.ints(i);
-  if (!n) return std::nullopt;
-  if (n->size() != 1) s.bad_value(argument, Shape(*n).text(), "one number");
-  if ((*n)[0] < 0) s.bad_value(argument, cat((*n)[0]), "0 or more");
-  return (*n)[0];
-}
-
 // Inputs: input [n] or [rows, n], size, weights (as input, or empty); attribute 0: binary_output.
 void infer_bincount(Infer& s) {
   bool flat = s.op().attrs.empty();  // the older op counts all rows together

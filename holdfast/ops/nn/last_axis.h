@@ -19,4 +19,7 @@ class LastAxis {
   bool moves_ = false;
 };
 
+/// The axes of a rank in their order, but for one, which comes last.
+Dims with_last(int64_t rank, int64_t axis);
+
 }  // namespace holdfast

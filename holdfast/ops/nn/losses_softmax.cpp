@@ -185,11 +185,7 @@ Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits,
   Tensor loss = reshape(dense_op.many({as_rows(moved), as_rows(target)})[0], without_last(moved));
   int64_t axis = o.axis < 0 ? o.axis + x.rank() : o.axis, rank = x.rank();
   if (axis != rank - 1 && rank > 2) {  // the swap put the old last axis at `axis`
-    Dims order;
-    for (int64_t i = 0; i < rank - 1; ++i)
-      if (i != axis) order.push_back(i);
-    order.push_back(axis);
-    loss = transpose(loss, {.perm = Sizes(order)});
+    loss = transpose(loss, {.perm = Sizes(with_last(rank - 1, axis))});
   }
   return fine.dtype() == x.dtype() ? loss : cast(loss, x.dtype());
 }

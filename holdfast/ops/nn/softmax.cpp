@@ -110,6 +110,14 @@ Tensor LastAxis::there(const Tensor& t) const {
   return moves_ ? transpose(t, {.perm = Sizes(swap_)}) : t;
 }
 
+Dims with_last(int64_t rank, int64_t axis) {
+  Dims order;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis) order.push_back(i);
+  order.push_back(axis);
+  return order;
+}
+
 static const Op softmax_gradient_op =
     RAW_OP(SoftmaxGrad)
         .inputs("dy, output")

@@ -28,7 +28,7 @@ from . import frames, iterables
 from .branch import decided, not_
 from .conversion import converted_callee
 from .lists import StagedList, joined
-from .reads import attribute, attribute_place, iterated, looked_through, own_method
+from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
 __all__ = ["assert_", "call", "contains", "lacks", "managed", "method"]
@@ -149,10 +149,7 @@ def _construct(kind: Any, *args: Any, **kwargs: Any) -> Any:
     plain = type(kind).__call__ is type.__call__ and kind.__new__ in PLAIN_NEW
     if not plain or converted_callee(kind.__init__) is kind.__init__:
         return _foreign(kind, *args, **kwargs)
-    made = kind.__new__(kind)
-    now = journal()
-    if now is not None:
-        now.note_made(made)
+    made = fresh(kind.__new__(kind))
     converted_callee(kind.__init__)(made, *args, **kwargs)
     return made
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .._tracing.journal import Growth, Journal, Set, journal, open_journals, put, raw_write
+from .._tracing.journal import Growth, Journal, Set, open_journals, put, raw_write
 from .._tracing.locations import AttributeLocation, CellLocation, ItemLocation, Location, Object
 from .._tracing.made_objects import attributes_of
 from .._tracing.moved import Moved, is_moved, move, settled
 from .._tracing.recorder import recording
 from .._tracing.slots import left_by
 from .lists import Rows, StagedList
+from .reads import fresh
 from .records import is_made
 from .sites import Site
 from .state import Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
@@ -69,12 +70,10 @@ class Growing:
         """Puts a list of the graph wherever the list is."""
         if is_moved(container):
             return  # the loop appends to it twice
-        recorder, now = recording(), journal()
+        recorder = recording()
         outside = recorder.home_of(container) if recorder is not None else None
-        staged = StagedList(container, zeros(spec), outside is not None)
+        staged = fresh(StagedList(container, zeros(spec), outside is not None))
         locations = list(self._places.get(id(container), (None, []))[1])
-        if now is not None:
-            now.note_made(staged)
         if recorder is not None:
             if outside is not None and outside.writable:
                 locations.append(outside)

@@ -11,7 +11,7 @@ from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import journal, put
+from .._tracing.journal import put
 from .._tracing.locations import AttributeLocation
 from .._tracing.moved import current
 from .._tracing.recorder import recording
@@ -100,10 +100,7 @@ class StagedList(Staged):
         return self.beside(self, values) if _go_together(values, self) else NotImplemented
 
     def _another(self) -> StagedList:
-        both = copy.copy(self)
-        now = journal()
-        if now is not None:
-            now.note_made(both)
+        both: StagedList = fresh(copy.copy(self))
         return both
 
     def longer(self, values: Any) -> StagedList:

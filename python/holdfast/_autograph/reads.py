@@ -122,7 +122,7 @@ def made(*names: str) -> Callable[[Any], Any]:
 
 
 def fresh(container: Any) -> Any:
-    """A list, dict or set that an expression makes: it belongs to the code that runs."""
+    """What an expression makes, a list or an object: it belongs to the code that runs."""
     now = journal()
     if now is not None:
         now.note_made(container)

@@ -10,13 +10,12 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from .._tracing.journal import journal
 from .._tracing.made_objects import attributes_of
 from .._tracing.recorder import recording
 from .entries import Entry
 from .growing import leave_rows
 from .lists import StagedList
-from .reads import attribute
+from .reads import attribute, fresh
 from .records import is_made, is_new, is_plain, is_record
 from .state import Again, Spec, as_tensor, is_tensorish, spec_of, zeros
 
@@ -46,7 +45,7 @@ class Replaced:
             outside = recorder is not None and recorder.home_of(value) is not None
             if recorder is not None and leave_rows not in recorder.endings:
                 recorder.endings.append(leave_rows)
-            return _noted(StagedList(value, zeros(self.grown[key]), outside))
+            return fresh(StagedList(value, zeros(self.grown[key]), outside))
         if key in self.objects and is_plain(value) and not is_made(value):
             return _copy(value)
         return value
@@ -63,7 +62,7 @@ class Replaced:
         if type(value) in (list, tuple) and type(entry.before) is type(value):
             self._look_at_longer(entry, value, entered, loop)
         if is_new(value, _HOLDERS):
-            _noted(value)
+            fresh(value)
         if entry.key in self.objects or not is_record(value):
             return
         if is_plain(start) and not is_made(start) and _can_copy(start):
@@ -92,17 +91,10 @@ def added(kept: Any, value: Any) -> Any:
     return None
 
 
-def _noted(made: Any) -> Any:
-    now = journal()
-    if now is not None:
-        now.note_made(made)
-    return made
-
-
 def _copy(thing: Any) -> Any:
     """An object like one from outside, of what the trace reads of it herewith."""
     kind: Any = type(thing)
-    copy = _noted(kind.__new__(kind))
+    copy = fresh(kind.__new__(kind))
     for name in attributes_of(thing):
         object.__setattr__(copy, name, attribute(thing, name))
     return copy
