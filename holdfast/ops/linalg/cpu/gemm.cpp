@@ -6,16 +6,17 @@
 // kernels; the second number is with OPENBLAS_CORETYPE=SkylakeX. The thresholds below (work a
 // thread, small sizes, tiles) are estimates, not measured.
 //
-//   batch x m x k x n       float32: oneDNN gemm   oneDNN matmul   OpenBLAS   ours     float64:
-//   OpenBLAS   ours 256 x 256 x 256                      169            168        33, 152    135
-//   12, 68      67 32 x 128 x 128 x 128                 162            153        24, 114    112
-//   11, 40      45 128 x 784 x 512                      172            155        28, 138    134
-//   10, 54      62 1 x 512 x 512                         43             12         7, 30      20 3,
-//   10       9 512 x 512 x 1                         45             10         5, 30      19 4, 16
-//   11 4096 x 16 x 16                       101            105        16, 50      29 10, 33      21
-//   16 x 16 x 16                          18              5        14, 56      23               10,
-//   46      22 256 x 16 x 16 x 16                    18             80        16, 60      20 8, 41
-//   24
+// clang-format off
+//   batch x m x k x n     float32: oneDNN gemm  oneDNN matmul  OpenBLAS  ours   float64: OpenBLAS  ours
+//   256 x 256 x 256                        169            168   33, 152   135              12, 68    67
+//   32 x 128 x 128 x 128                   162            153   24, 114   112              11, 40    45
+//   128 x 784 x 512                        172            155   28, 138   134              10, 54    62
+//   1 x 512 x 512                           43             12     7, 30    20               3, 10     9
+//   512 x 512 x 1                           45             10     5, 30    19               4, 16    11
+//   4096 x 16 x 16                         101            105    16, 50    29              10, 33    21
+//   16 x 16 x 16                            18              5    14, 56    23              10, 46    22
+//   256 x 16 x 16 x 16                      18             80    16, 60    20               8, 41    24
+// clang-format on
 //
 // So float32 goes to oneDNN's gemm, whose call costs least, vectors included, but for what is
 // small: up to 64 a side our own loop reads operands where they lie, and is done before a call of a
