@@ -14,6 +14,7 @@
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/fused_draw.h"
 #include "holdfast/ops/random/streams.h"
 #include "holdfast/passes/place.h"
 
@@ -249,7 +250,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     Runs::tell(s, in, out, bound, fresh);
   else
     Runs::on_inputs(s, in, out, bound, fresh, nullptr);
-  if (&op != &fused_op()) return;
+  if (&op != &fused_op() && &op != &random::fused_draw_op()) return;
   const Expr& e = expr_of(n.attrs);
   for (size_t i = 0; i < out.size(); ++i) out[i].rep()->op = e.op_of(i).name.c_str();
 }

@@ -296,8 +296,10 @@ bool CpuProgram::emit_rows() {
 }
 
 bool CpuProgram::collides(std::span<const Tensor> in, std::span<const Tensor> out) const {
-  return std::any_of(apart_.begin(), apart_.end(),
-                     [&](const auto& p) { return out[p.first].raw() == in[p.second].raw(); });
+  return std::any_of(apart_.begin(), apart_.end(), [&](const auto& p) {
+    const Tensor& read = in[p.second];
+    return read.defined() && out[p.first].raw() == read.raw();
+  });
 }
 
 CpuProgram::~CpuProgram() { Ref<const CpuProgram>::take(emitted_.load()); }

@@ -13,6 +13,22 @@ namespace jit {
 class Code;
 }  // namespace jit
 
+/// What makes an input of an expression a block at a time, so that it lies nowhere. Several threads
+/// ask one.
+class BlockMaker {
+ public:
+  /// Elements [begin, begin + count), where `begin` is a multiple of 64.
+  virtual void make(int64_t begin, int64_t count, void* to) const = 0;
+
+ protected:
+  ~BlockMaker() = default;
+};
+/// An input, by its place, that is made and not read.
+struct MadeInput {
+  int input = -1;
+  const BlockMaker* by = nullptr;
+};
+
 /// Bit for bit what the ops of the expression give one after another. Where there are reductions,
 /// rows are computed whole, one block of them after another.
 class HOLDFAST_API CpuProgram final : public Program {
@@ -29,8 +45,9 @@ class HOLDFAST_API CpuProgram final : public Program {
   /// input later.
   bool may_overwrite(size_t output, size_t input) const;
   /// All inputs on the CPU, broadcasting to `shape`; outputs allocated, of that shape or with one
-  /// element a row.
-  void run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const;
+  /// element a row. Where one input is made, its tensor is null, and there are no rows.
+  void run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape,
+           MadeInput made = {}) const;
   /// Whether it runs machine code, not counting what its loops may turn into.
   bool has_code() const { return !pieces_.empty(); }
   /// What it runs, and why there is no machine code where there is none.

@@ -80,13 +80,20 @@ bool CpuProgram::keeps_rows(int64_t row) const {
 class CpuProgram::Run {
  public:
   Run(const CpuProgram& p, std::span<const Tensor> in, std::span<const Tensor> out,
-      const Shape& shape)
+      const Shape& shape, MadeInput made)
       : p_(p),
+        made_(made),
         n_(shape.size()),
         row_(p.row_),
         sources_(p.values_.size()),
         slots_(p.slots_.begin(), p.slots_.end()) {
-    for (size_t i = 0; i < sources_.size(); ++i) find(p.values_[i], in, shape, sources_[i]);
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      const Value& v = p.values_[i];
+      if (made_.by && v.input == made_.input)
+        find_made(v, static_cast<int>(i));
+      else
+        find(v, in, shape, sources_[i]);
+    }
     for (size_t k = 0; k < p.stores_.size(); ++k) {
       Source& s = sources_[static_cast<size_t>(p.stores_[k])];
       s.to = static_cast<char*>(out[k].mutable_raw());
@@ -138,6 +145,15 @@ class CpuProgram::Run {
     if (s.scratch >= 0) return;
     s.scratch = static_cast<int64_t>(slots_.size());
     slots_.push_back({s.cell, v.per_row, p_.whole_ && s.once && !v.per_row});
+  }
+
+  void find_made(const Value& v, int i) {
+    Source& s = sources_[static_cast<size_t>(i)];
+    s.cell = size_of(v.dtype);
+    s.by_code = v.by_code;
+    s.scratch = static_cast<int64_t>(slots_.size());
+    slots_.push_back({s.cell, false});
+    making_.push_back(i);
   }
 
   // The code of a piece that writes past the caches: all that it writes goes there, or nothing.
@@ -277,6 +293,7 @@ class CpuProgram::Run {
         at[i] = const_cast<char*>(static_cast<const char*>(
             readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
     }
+    for (int i : making_) made_.by->make(b, count, at[i]);
     bool more = !far_.empty() && b + 2 * count <= n_, own = b + 2 * count <= end;
     for (size_t k = 0; k < p_.actions_.size(); ++k) {
       const Action& a = p_.actions_[k];
@@ -320,22 +337,25 @@ class CpuProgram::Run {
   }
 
   const CpuProgram& p_;
+  MadeInput made_;
   int64_t n_, row_, block_ = 0, used_ = 0;
   InlineVector<Source, 32> sources_;
   InlineVector<Reader, 8> readers_;
   InlineVector<Slot, 16> slots_;
   InlineVector<int, 32> moving_;  // inputs and outputs, which lie elsewhere for each block
   InlineVector<int, 8> far_;      // those that come from memory
+  InlineVector<int, 1> making_;   // the input that is made
   InlineVector<Ref<jit::Code>, 4> streaming_;  // of each piece, where it is
   bool streams_ = false;
 };
 
-void CpuProgram::run(std::span<const Tensor> in, std::span<const Tensor> out,
-                     const Shape& shape) const {
+void CpuProgram::run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape,
+                     MadeInput made) const {
   if (shape.size() == 0) return;
   const CpuProgram* code = has_code() ? this : emitted(shape.size());
-  if (!code || !code->collides(in, out)) return Run(code ? *code : *this, in, out, shape).all();
-  Run(has_code() ? cpu_program(list_) : *this, in, out, shape).all();
+  if (!code || !code->collides(in, out))
+    return Run(code ? *code : *this, in, out, shape, made).all();
+  Run(has_code() ? cpu_program(list_) : *this, in, out, shape, made).all();
 }
 
 }  // namespace holdfast

@@ -112,6 +112,8 @@ const std::vector<Pass>& all_passes() {
       {"recompute",
        "Computes some values again rather than keep them, where much memory costs little work.",
        &recompute, true},
+      {"fuse_draws", "Draws random numbers inside the loop that reads them.", &fuse_draws, true,
+       For::kCpus},
   };
   return list;
 }

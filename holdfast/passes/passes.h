@@ -54,6 +54,8 @@ HOLDFAST_API bool fuse_updates(Graph&);
 HOLDFAST_API bool fuse_convolutions(Graph&);
 /// Computes some values again rather than keep them, where much memory costs little work.
 HOLDFAST_API bool recompute(Graph&);
+/// Draws random numbers inside the loop that reads them.
+HOLDFAST_API bool fuse_draws(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();

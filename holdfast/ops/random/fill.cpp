@@ -26,18 +26,27 @@ struct Bits<bfloat> {
 };
 
 template <class T>
+auto span_of(void* memory, int64_t count) {
+  return std::span(static_cast<typename Bits<T>::Type*>(memory), static_cast<size_t>(count));
+}
+template <class T>
 auto span_of(const Tensor& t) {
-  return std::span(static_cast<typename Bits<T>::Type*>(t.mutable_raw()),
-                   static_cast<size_t>(t.size()));
+  return span_of<T>(t.mutable_raw(), t.size());
 }
 
 }  // namespace
 
+void uniform_into(const Philox& gen, DType dtype, void* out, int64_t count) {
+  visit_floats(dtype, [&]<class T>(T) { fill_uniform(gen, span_of<T>(out, count)); });
+}
+void normal_into(const Philox& gen, DType dtype, void* out, int64_t count) {
+  visit_floats(dtype, [&]<class T>(T) { fill_normal(gen, span_of<T>(out, count)); });
+}
 void uniform_into(const Philox& gen, const Tensor& out) {
-  visit_floats(out.dtype(), [&]<class T>(T) { fill_uniform(gen, span_of<T>(out)); });
+  uniform_into(gen, out.dtype(), out.mutable_raw(), out.size());
 }
 void normal_into(const Philox& gen, const Tensor& out) {
-  visit_floats(out.dtype(), [&]<class T>(T) { fill_normal(gen, span_of<T>(out)); });
+  normal_into(gen, out.dtype(), out.mutable_raw(), out.size());
 }
 void truncated_normal_into(const Philox& gen, const Tensor& out) {
   visit_floats(out.dtype(), [&]<class T>(T) { fill_truncated_normal(gen, span_of<T>(out)); });

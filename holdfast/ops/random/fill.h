@@ -16,6 +16,9 @@ void uniform_into(const Philox& gen, const Tensor& out);
 void normal_into(const Philox& gen, const Tensor& out);
 void truncated_normal_into(const Philox& gen, const Tensor& out);
 void full_int_into(const Philox& gen, const Tensor& out);
+/// The same for memory: `count` elements of a dtype.
+void uniform_into(const Philox& gen, DType dtype, void* out, int64_t count);
+void normal_into(const Philox& gen, DType dtype, void* out, int64_t count);
 /// Integers in [lo, hi), two scalars; refuses lo >= hi unless there is nothing to draw.
 Status uniform_int_into(const Philox& gen, const Tensor& lo, const Tensor& hi, const Tensor& out);
 

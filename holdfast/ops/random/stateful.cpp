@@ -2,6 +2,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/fill.h"
+#include "holdfast/ops/random/fused_draw.h"
 #include "holdfast/ops/random/streams.h"
 
 namespace holdfast::random {
@@ -90,6 +91,32 @@ static const Op truncated_op =
         .no_gradient()
         .infer(infer_fill)
         .kernel("philox", run_fill<truncated_normal_into>);
+
+static const Op stream_op =
+    RAW_OP(RandomStream)
+        .doc(
+            "Where as many numbers as `shape` has begin in the stream that the seeds choose. "
+            "Graphs "
+            "hold it after they were optimised.")
+        .inputs("shape: T!")
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
+        .stateful()
+        .no_gradient()
+        .infer(+[](Infer& s) {
+          named_shape(s, 0);
+          s.output(uint64, Shape{3});
+        })
+        .kernel(
+            "philox", +[](Call& c) -> Status {
+              store_stream(stream(c, blocks_reserved(Shape(c.ints(0)).size())), c.out());
+              return {};
+            });
+static const DrawnInsideLoops uniform_inside(uniform_op.def(),
+                                             {&stream_op.def(), {0}, 2, Numbers::kUniform}),
+    normal_inside(normal_op.def(), {&stream_op.def(), {0}, 2, Numbers::kNormal});
 
 REGISTER(FUNCTION(&uniform)
              .args("shape")

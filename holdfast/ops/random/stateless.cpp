@@ -7,6 +7,7 @@
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/fill.h"
+#include "holdfast/ops/random/fused_draw.h"
 
 namespace holdfast::random {
 namespace {
@@ -133,6 +134,28 @@ static const Op truncated_op =
            .attrs<&DtypeAttrs::dtype>())
         .infer(infer_v2<false>)
         .kernel("philox", run_v2<truncated_normal_into>);
+static const Op stream_op =
+    RAW_OP(StatelessRandomStream)
+        .doc(
+            "Where the numbers of key and counter begin in their stream. Graphs hold it after they "
+            "were optimised.")
+        .inputs("key: K, counter: K, alg: A!")
+        .dtypes(kUInt64, "K")
+        .no_gradient()
+        .infer(+[](Infer& s) {
+          need_key_counter(s, 0);
+          s.output(uint64, Shape{3});
+        })
+        .kernel(
+            "philox", +[](Call& c) -> Status {
+              Philox gen;
+              Status s = philox_of_inputs(c, 0, gen);
+              if (s.ok()) store_stream(gen, c.out());
+              return s;
+            });
+static const DrawnInsideLoops uniform_inside(uniform_op.def(),
+                                             {&stream_op.def(), {1, 2, 3}, 0, Numbers::kUniform}),
+    normal_inside(normal_op.def(), {&stream_op.def(), {1, 2, 3}, 0, Numbers::kNormal});
 static const Op full_int_op =
     v2(RAW_OP(StatelessRandomUniformFullIntV2)
            .doc("Any value of the integer dtype, a pure function of key and counter.")
