@@ -9,11 +9,13 @@ import subprocess
 import sys
 import textwrap
 import traceback
+import types
 
 import numpy as np
 import pytest
 
 import holdfast as tf
+from holdfast._names.tensorflow import namespaces
 
 PACKAGE = str(pathlib.Path(tf.__file__).parent)
 
@@ -316,3 +318,22 @@ def test_what_is_refused_while_numpy_handles_an_error_of_ours_comes_alone():
             wrapped(tf.constant([1.0, 2.0]))
         text = "".join(traceback.format_exception(caught.value))
         assert PACKAGE not in text
+
+
+def test_every_function_that_users_can_name_hides_our_frames():
+    """One written in Python would stand in each traceback that leaves it."""
+    shown = []
+    for path, names in namespaces().items():
+        module = tf
+        for part in path.split(".") if path else ():
+            module = getattr(module, part, None)
+        if not isinstance(module, types.ModuleType):
+            continue
+        for name in names:
+            try:
+                value = getattr(module, name)
+            except (AttributeError, tf.errors.UnimplementedError):
+                continue
+            if isinstance(value, types.FunctionType):
+                shown.append(f"{path}.{name}")
+    assert not shown

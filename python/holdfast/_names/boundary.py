@@ -122,19 +122,17 @@ def _close_class(kind: type) -> None:
                 setattr(each, name, found)
 
 
-def close(below: str = "", functions: bool = True) -> None:
+def close(below: str = "") -> None:
     """Wraps what users meet: the functions and classes they can name, and classes they are handed.
 
     `below` is the dotted path of a part that is loaded late; what it needed is wrapped with it.
-    Without `functions` those stay as they are: some are found by name, and are to be the same.
+    Functions that are also found by a text are wrapped where they are made, to be the same.
     """
     for module in _public_modules(below):
         for name, value in list(vars(module).items()):
             if isinstance(value, type) and not issubclass(value, BaseException):
                 _close_class(value)
-            elif not (functions and _ours(value)):
-                continue
-            elif not name.startswith("_") or name == "__getattr__":
+            elif _ours(value) and (not name.startswith("_") or name == "__getattr__"):
                 setattr(module, name, _holdfast.PublicFunction(value))
     for path, module in list(sys.modules.items()):
         if path.startswith(_HANDED):

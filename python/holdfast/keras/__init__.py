@@ -85,4 +85,4 @@ __all__ = [
 _MODULES = [_name for _name in __all__ if isinstance(globals()[_name], _types.ModuleType)]
 for _part in ("", ".optimizers.schedules", *(f".{_name}" for _name in _MODULES)):
     _namespace.module("keras" + _part)
-_boundary.close("keras", functions=False)
+_boundary.close("keras")

@@ -37,7 +37,7 @@ def _activation(name: str, doc: str, options: list[tuple[str, Any, bool]]) -> Ca
     activation.__doc__ = doc
     activation.__module__ = __name__
     activation.__signature__ = signature
-    return activation  # type: ignore[no-any-return]
+    return _holdfast.PublicFunction(activation)
 
 
 _ACTIVATIONS = {name: _activation(name, *rest) for name, *rest in _holdfast.activations()}

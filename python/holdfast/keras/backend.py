@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast
+from .._names import boundary as _boundary
 from .._names import namespace as _namespace
 from .._tensors.dtypes import as_dtype
 from .._variables.variable import Variable
@@ -391,3 +392,4 @@ def random_bernoulli(shape: Any, p: float = 0.0, dtype: Any = None, seed: Any = 
 
 
 _namespace.module("keras.backend")
+_boundary.close("keras.backend")

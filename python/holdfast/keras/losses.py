@@ -35,8 +35,9 @@ def _function(info: dict[str, Any]) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{info['doc']} A loss for each example."
     function.__module__ = __name__
-    function._registered_name = name  # type: ignore[attr-defined]
-    return function
+    made: Any = _holdfast.PublicFunction(function)
+    made._registered_name = name
+    return made  # type: ignore[no-any-return]
 
 
 class Reduction:
@@ -84,8 +85,8 @@ def circle(
     )
 
 
-_FUNCTIONS["circle"] = circle
-circle._registered_name = "circle"  # type: ignore[attr-defined]
+_FUNCTIONS["circle"] = _holdfast.PublicFunction(circle)
+_FUNCTIONS["circle"]._registered_name = "circle"  # type: ignore[attr-defined]
 globals().update({k: v for k, v in _FUNCTIONS.items() if k not in _NOT_PUBLIC})
 
 

@@ -145,7 +145,7 @@ def _function(info: dict[str, Any]) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = snake_case(info["name"])
     function.__doc__ = f"{info['doc']} One value for each example."
     function.__module__ = __name__
-    return function
+    return _holdfast.PublicFunction(function)
 
 
 _OF_LOSSES = """

@@ -8,6 +8,7 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.init_scope import init_scope
 from .._graphs.name_scope import name_scope
+from .._names import boundary as _boundary
 from .._names import namespace as _namespace
 from .._tensors.dtypes import as_dtype
 from .._tensors.registry import function
@@ -244,3 +245,4 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
 
 
 _namespace.module("keras.random")
+_boundary.close("keras.random")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._names import boundary as _boundary
 from ..._names import namespace as _namespace
 from . import (
     boston_housing,
@@ -26,3 +27,4 @@ __all__ = [
 ]
 
 _namespace.module("keras.datasets")
+_boundary.close("keras.datasets")

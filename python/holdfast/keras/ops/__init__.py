@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._names import boundary as _boundary
 from ..._names import namespace as _namespace
 from ..._names.tensorflow import namespaces as _namespaces
 from . import (
@@ -48,3 +49,4 @@ __all__ = sorted({*_known, "image", "linalg", "nn", "numpy"})  # noqa: PLE0605
 
 for _part in ("", ".image", ".linalg", ".nn", ".numpy"):
     _namespace.module("keras.ops" + _part)
+_boundary.close("keras.ops")

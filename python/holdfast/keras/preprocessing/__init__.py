@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._names import boundary as _boundary
 from ..._names import namespace as _namespace
 from ..utils import (
     image_dataset_from_directory,
@@ -20,3 +21,4 @@ __all__ = [
 
 for _part in ("", ".image", ".sequence"):
     _namespace.module("keras.preprocessing" + _part)
+_boundary.close("keras.preprocessing")
