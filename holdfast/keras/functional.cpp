@@ -179,19 +179,23 @@ std::vector<Tensor> FunctionalLayer::matched_or_none(const Nested& given) const 
   return out;
 }
 
+Tensor in_rank_of(const Shape& wanted, const Tensor& given) {
+  const Shape& is = given.shape();
+  if (!is.has_rank() || !wanted.has_rank()) return given;
+  Tensor out = given;
+  if (is.rank() == wanted.rank() + 1 && is[-1] == 1)
+    out = squeeze(out, {.axis = {-1}});
+  else if (is.rank() == wanted.rank() - 1 && wanted[-1] == 1)
+    out = expand_dims(out, -1);
+  if (Tensor mask = mask_of(given); mask.defined() && out.id() != given.id()) set_mask(out, mask);
+  return out;
+}
+
 namespace {
 
-// Data in the form that an Input says: in its dtype, and without a last axis of size 1 too many, or
-// with one more: [n] for [n, 1].
+// Data in the form that an Input says: of its rank and in its dtype.
 Tensor as_declared(const Tensor& given, const Tensor& input, const Policy& policy) {
-  Tensor out = given;
-  const Shape &is = given.shape(), &wanted = input.shape();
-  if (is.has_rank() && wanted.has_rank()) {
-    if (is.rank() == wanted.rank() + 1 && is[-1] == 1)
-      out = squeeze(out, {.axis = {-1}});
-    else if (is.rank() == wanted.rank() - 1 && wanted[-1] == 1)
-      out = expand_dims(out, -1);
-  }
+  Tensor out = in_rank_of(input.shape(), given);
   // What a mixed policy has made small already is not made large again.
   bool mixed = policy.compute != policy.variable && is_floating(out.dtype());
   if (out.dtype() != input.dtype() && input.dtype() != string && out.dtype() != string &&

@@ -190,6 +190,7 @@ Nested SequentialLayer::call_all(const Nested& inputs, const CallOptions& o) {
   Nested x = inputs;
   const std::vector<Ref<Layer>> all = layers();
   if (all.empty() && inputs_.is_none()) refuse_empty(*this);
+  if (inputs_.is_tensor() && x.is_tensor()) x = in_rank_of(inputs_.tensor().shape(), x.tensor());
   StepScope* step = inputs_.is_none() ? nullptr : StepScope::current();
   std::vector<Ref<Node>> symbols = step ? chain(outputs_) : std::vector<Ref<Node>>();
   if (symbols.size() != all.size()) step = nullptr;

@@ -199,3 +199,43 @@ def test_what_a_checkpoint_holds(tmp_path):
     assert tf.train.latest_checkpoint(tmp_path / "nothing") is None
     with pytest.raises(ValueError, match="no checkpoint"):
         tf.train.load_checkpoint(tmp_path.parent)
+
+
+@pytest.fixture
+def named(tmp_path):
+    """A checkpoint without an object graph, as `Saver` writes it."""
+    a, c = tf.Variable(1.0, name="a"), tf.Variable([3.0, 4.0], name="scoped/c")
+    other = tf.Variable(9.0, name="other")
+    return tf.compat.v1.train.Saver([a, c, other]).save(None, str(tmp_path / "named"))
+
+
+def test_a_checkpoint_of_names_goes_to_variables_of_those_names(named):
+    a = tf.Variable(0.0, name="a")
+    with tf.name_scope("scoped"):
+        c = tf.Variable([0.0, 0.0], name="c")
+    again, alone = tf.Variable([0.0, 0.0], name="scoped/c"), tf.Variable(5.0, name="alone")
+    module = tf.Module()
+    module.list = [c, again]
+    status = tf.train.Checkpoint(a=a, module=module).restore(named)
+    assert a.numpy() == 1 and c.numpy().tolist() == again.numpy().tolist() == [3, 4]
+    status.assert_consumed().assert_nontrivial_match()
+    with pytest.raises(AssertionError, match="no value for `alone`"):
+        tf.train.Checkpoint(a=a, alone=alone).restore(named).assert_existing_objects_matched()
+    assert alone.numpy() == 5
+
+
+def test_what_is_made_later_is_found_by_its_name_once(named):
+    module = tf.Module()
+    tf.train.Checkpoint(module=module).restore(named)
+    module.a = tf.Variable(0.0, name="a")
+    assert module.a.numpy() == 1
+    module.a.assign(7.0)
+    module.b = tf.Variable([0.0, 0.0], name="scoped/c")
+    assert module.a.numpy() == 7 and module.b.numpy().tolist() == [3, 4]
+
+
+def test_a_named_value_of_another_shape_changes_nothing(named):
+    a, c = tf.Variable(0.0, name="a"), tf.Variable([0.0], name="scoped/c")
+    with pytest.raises(ValueError, match=r"`scoped/c` has shape \(2,\) in the file, and \(1,\)"):
+        tf.train.Checkpoint(a=a, c=c).restore(named)
+    assert a.numpy() == 0 and c.numpy().tolist() == [0]

@@ -178,3 +178,16 @@ def test_names_of_metrics_are_known_before_the_first_batch(several):
     y = np.ones((4, 1), np.float32)
     model.fit(np.ones((4, 2), np.float32), [y, y] if several else y, verbose=0)
     assert model.metrics_names == before
+
+
+@pytest.mark.parametrize("first", [keras.Input((1,)), None])
+def test_a_sequential_takes_examples_of_one_number_as_they_lie(first):
+    """[n] for [n, 1], and a last axis of size 1 too many, as functional models do."""
+    x = np.linspace(0, 1, 8, dtype="float32")
+    model = keras.Sequential([*([first] if first is not None else []), layers.Dense(2)])
+    want = model(x[:, None]).numpy()
+    np.testing.assert_array_equal(model(x), want)
+    np.testing.assert_array_equal(model(x[:, None, None]), want)
+    np.testing.assert_array_equal(model.predict(x, verbose=0), want)
+    model.compile("sgd", "mse")
+    assert len(model.fit(x, np.stack([x, x], 1), epochs=2, verbose=0).history["loss"]) == 2

@@ -12,7 +12,7 @@ from .._tensors.tensor import convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
 from . import files
-from .restore import GRAPH, Restore, settle
+from .restore import GRAPH, NamedRestore, Restore, opened, settle
 from .trackable import Node, children_of, graph_of, is_container, is_trackable
 
 __all__ = ["Checkpoint"]
@@ -87,7 +87,7 @@ class Checkpoint:
         _no_options(options)
         if save_path is None:
             return Status(self, None)
-        restore = Restore(files.path_of(save_path, "save_path"))
+        restore = opened(files.path_of(save_path, "save_path"))
         restore.give(self)
         if self._root is not None:
             restore.give(self._root)  # which waits for itself
@@ -112,7 +112,7 @@ def _no_options(options: Any) -> None:
 class Status:
     """What a restore came to, for those who want to be sure."""
 
-    def __init__(self, root: Checkpoint, restore: Restore | None) -> None:
+    def __init__(self, root: Checkpoint, restore: Restore | NamedRestore | None) -> None:
         self._root, self._restore = root, restore
 
     def assert_consumed(self) -> Status:
@@ -120,14 +120,14 @@ class Status:
         if self._restore is None:
             fail("E1106", "no checkpoint was given, so nothing was restored", "`save_path` is None")
         self.assert_existing_objects_matched()
-        for number, (_, attributes, _, _, _) in enumerate(self._restore.nodes):
-            if attributes and not self._restore.is_matched(number):
-                fail(
-                    "E1106",
-                    f"`{attributes[0][2]}` of the checkpoint went to nothing here",
-                    f"the checkpoint is `{self._restore.prefix}`",
-                    fix="call `expect_partial` if that is meant",
-                )
+        left = self._restore.left_over()
+        if left is not None:
+            fail(
+                "E1106",
+                f"`{left}` of the checkpoint went to nothing here",
+                f"the checkpoint is `{self._restore.prefix}`",
+                fix="call `expect_partial` if that is meant",
+            )
         return self
 
     def assert_existing_objects_matched(self) -> Status:

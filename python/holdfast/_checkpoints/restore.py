@@ -12,9 +12,9 @@ from .._variables.module import set_kept_listener
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
 from .containers import waiting_container
-from .trackable import POSITION, VALUE, child_of, is_container, is_trackable, places_of
+from .trackable import POSITION, VALUE, child_of, graph_of, is_container, is_trackable, places_of
 
-__all__ = ["GRAPH", "Restore", "settle"]
+__all__ = ["GRAPH", "NamedRestore", "Restore", "opened", "settle"]
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -28,13 +28,6 @@ class Restore:
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        keys = {key for key, _, _ in _holdfast.bundle_entries(prefix)}
-        if GRAPH not in keys:
-            unsupported(
-                f"the checkpoint `{prefix}` has no object graph",
-                "it was written by name, as TensorFlow 1 did",
-                fix="read its tensors with `tf.train.load_checkpoint`",
-            )
         (graph,) = _holdfast.bundle_read(prefix, [GRAPH])
         self.nodes = _holdfast.object_graph_decode(graph.numpy())
         # Which object stands for a node. Weakly: this may wait for objects that it would keep.
@@ -48,6 +41,13 @@ class Restore:
         """The objects that stand for nodes; lists and dicts are left out."""
         found = [ref() for ref in self._matched.values() if ref is not None]
         return [holder for holder in found if holder is not None]
+
+    def left_over(self) -> str | None:
+        """A value that went to nothing here."""
+        for number, (_, attributes, _, _, _) in enumerate(self.nodes):
+            if attributes and not self.is_matched(number):
+                return str(attributes[0][2])
+        return None
 
     def give(self, root: Any, number: int = 0) -> None:
         """Gives the objects below a root the values of the nodes that they stand for."""
@@ -150,36 +150,81 @@ class _Walk:
 
     def give(self) -> None:
         """Reads the values, compares them with what is here, and gives them."""
-        keys = sorted(self._variables)
         prefix = self._restore.prefix
-        values = _holdfast.bundle_read(prefix, keys)
-        for key, value in zip(keys, values, strict=True):
-            variable = self._variables[key]
-            if not variable.shape.is_compatible_with(value.shape):
-                fail(
-                    "E1102",
-                    f"`{key}` has shape {value.shape} in the file, and {variable.shape} here",
-                    f"the checkpoint is `{prefix}`",
-                )
-            if variable.dtype != value.dtype:
-                fail(
-                    "E1101",
-                    f"`{key}` is {value.dtype.name} in the file, and {variable.dtype.name} here",
-                    f"the checkpoint is `{prefix}`",
-                )
+        values = _values_for(prefix, sorted(self._variables.items(), key=lambda pair: pair[0]))
         places = sorted(self._positions)
         for key, position in zip(places, _holdfast.bundle_read(prefix, places), strict=True):
             self._positions[key]._checkpoint_go_to(position.numpy())
-        for key, value in zip(keys, values, strict=True):
-            self._variables[key].assign(value)
+        for variable, value in values:
+            variable.assign(value)
+
+
+def _values_for(prefix: str, wanted: list[tuple[str, Variable]]) -> list[tuple[Variable, Any]]:
+    """The values of some keys, refused where a variable is of another shape or dtype."""
+    values = _holdfast.bundle_read(prefix, [key for key, _ in wanted])
+    for (key, variable), value in zip(wanted, values, strict=True):
+        if not variable.shape.is_compatible_with(value.shape):
+            fail(
+                "E1102",
+                f"`{key}` has shape {value.shape} in the file, and {variable.shape} here",
+                f"the checkpoint is `{prefix}`",
+            )
+        if variable.dtype != value.dtype:
+            fail(
+                "E1101",
+                f"`{key}` is {value.dtype.name} in the file, and {variable.dtype.name} here",
+                f"the checkpoint is `{prefix}`",
+            )
+    return [(variable, value) for (_, variable), value in zip(wanted, values, strict=True)]
+
+
+class NamedRestore:
+    """One that was written by names, as TensorFlow 1 did: variables are found by theirs."""
+
+    def __init__(self, prefix: str, keys: set[str]) -> None:
+        self.prefix = prefix
+        self._keys = keys
+        self._matched: dict[int, weakref.ref[Any]] = {}
+
+    def matched(self) -> list[Any]:
+        """The variables that were given values."""
+        found = (ref() for ref in self._matched.values())
+        return [variable for variable in found if variable is not None]
+
+    def left_over(self) -> None:
+        """Nothing is: such files hold whatever a graph had, of which objects take their part."""
+
+    def give(self, root: Any, number: int = 0) -> None:
+        """Gives the variables below a root the values that stand under their names."""
+        wanted = []
+        for node in graph_of(root):
+            if isinstance(node.holder, Variable):
+                name, given = (
+                    node.holder.name.removesuffix(":0"),
+                    self._matched.get(id(node.holder)),
+                )
+                if name in self._keys and (given is None or given() is not node.holder):
+                    wanted.append((name, node.holder))
+            elif not is_container(node.holder):
+                _wait(node.holder, self, 0)
+        with init_scope():
+            for variable, value in _values_for(self.prefix, wanted):
+                variable.assign(value)
+                self._matched[id(variable)] = weakref.ref(variable)
+
+
+def opened(prefix: str) -> Restore | NamedRestore:
+    """A checkpoint to give values of."""
+    keys = {key for key, _, _ in _holdfast.bundle_entries(prefix)}
+    return Restore(prefix) if GRAPH in keys else NamedRestore(prefix, keys)
 
 
 # What waits, by the identity of who waits: an object of the user's may be equal to others, or have
 # no hash.
-_waiting: dict[int, tuple[weakref.ref[Any], list[tuple[Restore, int]]]] = {}
+_waiting: dict[int, tuple[weakref.ref[Any], list[tuple[Restore | NamedRestore, int]]]] = {}
 
 
-def _wait(holder: Any, restore: Restore, node: int) -> None:
+def _wait(holder: Any, restore: Restore | NamedRestore, node: int) -> None:
     """What an object does not hold yet gets its values when it does."""
     key = id(holder)
     if key not in _waiting:
