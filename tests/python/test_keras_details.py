@@ -191,3 +191,26 @@ def test_a_sequential_takes_examples_of_one_number_as_they_lie(first):
     np.testing.assert_array_equal(model.predict(x, verbose=0), want)
     model.compile("sgd", "mse")
     assert len(model.fit(x, np.stack([x, x], 1), epochs=2, verbose=0).history["loss"]) == 2
+
+
+def test_options_of_earlier_versions_are_taken_with_a_warning(tmp_path):
+    with pytest.warns(UserWarning, match="`alpha` of LeakyReLU is called `negative_slope` now"):
+        layer = layers.LeakyReLU(alpha=0.25)
+    assert layer.negative_slope == 0.25 and layer.get_config()["negative_slope"] == 0.25
+    with pytest.warns(UserWarning, match="`input_length` of Embedding is not needed"):
+        ids = layers.Embedding(5, 2, input_length=3)
+    assert ids(np.zeros((2, 4), "int32")).shape == (2, 4, 2)
+    with pytest.warns(UserWarning, match="`epsilon`"):
+        assert keras.callbacks.ReduceLROnPlateau(epsilon=0.5).min_delta == 0.5
+    with pytest.raises(tf.errors.UnimplementedError, match="dynamic=False"):
+        keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), dynamic=False)
+    with pytest.raises(TypeError, match="`negative_slope` twice|got `negative_slope`"):
+        layers.LeakyReLU(0.1, alpha=0.2)
+    assert layers.InputLayer(batch_input_shape=(2, 3)).batch_shape == (2, 3)
+    model = keras.Sequential([keras.Input((3,)), layers.Dense(1)])
+    with pytest.warns(UserWarning, match="`save_format`"):
+        model.save(tmp_path / "model.keras", save_format="keras")
+    with pytest.warns(UserWarning, match="compile=False"):
+        keras.models.save_model(model, tmp_path / "model.keras", include_optimizer=False)
+    with pytest.raises(TypeError, match="`save` has no argument `signatures`"):
+        model.save(tmp_path / "model.keras", signatures=None)

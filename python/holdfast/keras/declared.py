@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,14 @@ _UNSET = {
 }
 # Where they stand among the others, if not behind them.
 _PLACES = {"layers.Bidirectional": 2}
+# Options of earlier versions that Keras takes still: what they are called now, or why there is
+# nothing left to say.
+_EARLIER: dict[str, dict[str, Any]] = {
+    "callbacks.ReduceLROnPlateau": {"epsilon": "min_delta"},
+    "layers.Embedding": {"input_length": (None, "lengths are those of what it is given")},
+    "layers.LeakyReLU": {"alpha": "negative_slope"},
+    "optimizers.LossScaleOptimizer": {"dynamic": (True, "the scale always follows the gradients")},
+}
 
 
 def _with_unset(info: Info) -> Info:
@@ -85,6 +94,25 @@ def _parameters(info: Info) -> list[inspect.Parameter]:
     return out
 
 
+def _without_earlier(kind: str, info: Info, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The options by the names of today, with a warning for those of earlier versions."""
+    earlier = _EARLIER.get(info.get("path", ""), {})
+    out = {}
+    for name, value in kwargs.items():
+        now = earlier.get(name)
+        if now is None:
+            out[name] = value
+        elif isinstance(now, str):
+            warnings.warn(f"`{name}` of {kind} is called `{now}` now", stacklevel=4)
+            out[now] = value
+        else:
+            only, why = now
+            if only is not None and value != only:
+                unsupported(f"`{kind}` with `{name}={value!r}` is not supported", why)
+            warnings.warn(f"`{name}` of {kind} is not needed: {why}", stacklevel=4)
+    return out
+
+
 def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Gives a new object its options, by position and by name."""
     kind = type(obj).__name__
@@ -96,7 +124,7 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
             f"`{kind}` takes at most {len(placed)} arguments by position, got {len(args)}",
         )
     given = dict(zip(placed, args, strict=False))
-    for name, value in kwargs.items():
+    for name, value in _without_earlier(kind, info, kwargs).items():
         if name in given:
             fail("E1104", f"`{kind}` got `{name}` twice, by position and by name")
         if name not in names:

@@ -33,6 +33,8 @@ class InputLayer(declared.base_type("layers.InputLayer"), Layer):  # type: ignor
     ) -> None:
         if shape is None:
             shape = kwargs.pop("input_shape", None)
+        if batch_shape is None:
+            batch_shape = kwargs.pop("batch_input_shape", None)
         if kwargs:
             fail("E1104", f"`InputLayer` has no option `{next(iter(kwargs))}`")
         symbol = Input(

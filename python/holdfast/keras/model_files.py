@@ -47,9 +47,12 @@ def _may_write(path: str, overwrite: bool) -> None:
 class SavedModel:
     """What models do with files."""
 
-    def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None) -> None:
+    def save(
+        self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
+    ) -> None:
         """Writes the whole model to a `.keras` file: there whole, or not at all."""
         path = _path(filepath, "filepath")
+        _look_at_earlier(kwargs)
         if zipped is False:
             unsupported(
                 "a model can't be saved to a folder",
@@ -131,12 +134,27 @@ class SavedModel:
         _holdfast.keras_load_weights(self, _path(filepath, "filepath"), bool(skip_mismatch))
 
 
+def _look_at_earlier(kwargs: dict[str, Any]) -> None:
+    """What `save` was told before Keras 3, when it wrote several kinds of files."""
+    for name, value in kwargs.items():
+        if name == "save_format":
+            warnings.warn("`save_format` is not needed: the file's name says it", stacklevel=3)
+        elif name != "include_optimizer":
+            fail("E1104", f"`save` has no argument `{name}`")
+        elif not value:
+            warnings.warn(
+                "a `.keras` file has the optimizer too: `load_model(..., compile=False)` leaves it",
+                stacklevel=3,
+            )
+
+
 def save_model(
-    model: Any, filepath: Any, overwrite: bool = True, zipped: bool | None = None
+    model: Any, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
 ) -> None:
     """Writes a model to a `.keras` file."""
     if not isinstance(model, SavedModel):
         fail("E1104", f"`model` is of type {type(model).__name__}, expected a model")
+    _look_at_earlier(kwargs)
     model.save(filepath, overwrite, zipped)
 
 
