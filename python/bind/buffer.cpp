@@ -50,11 +50,11 @@ const char* buffer_format(DType d) {
     case DType::kInt8: return "b";
     case DType::kInt16: return "h";
     case DType::kInt32: return "i";
-    case DType::kInt64: return "q";
+    case DType::kInt64: return sizeof(long) == 8 ? "l" : "q";  // what NumPy takes for its own
     case DType::kUInt8: return "B";
     case DType::kUInt16: return "H";
     case DType::kUInt32: return "I";
-    case DType::kUInt64: return "Q";
+    case DType::kUInt64: return sizeof(long) == 8 ? "L" : "Q";
     case DType::kFloat16: return "e";
     case DType::kFloat32: return "f";
     case DType::kFloat64: return "d";

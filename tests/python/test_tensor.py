@@ -177,3 +177,11 @@ def test_a_list_of_tensors_says_that_it_is_one():
     assert f"{made}" == "<TensorList>"
     assert str(made) == "tf.Tensor(<TensorList>, shape=(), dtype=variant)"
     assert repr(made) == "<tf.Tensor: shape=(), dtype=variant, value=<TensorList>>"
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "float64"])
+def test_arrays_have_the_types_that_numpy_calls_its_own(dtype):
+    """Of two integer types of one size NumPy shows one as a stranger."""
+    for made in (tf.constant([1, 2], dtype).numpy(), tf.constant(1, dtype).numpy()):
+        assert made.dtype.char == np.dtype(dtype).char
+    assert repr(tf.constant([1, 2], tf.int64).numpy()) == "array([1, 2])"

@@ -421,9 +421,11 @@ class Variable(_holdfast.VariableBase):
     __ipow__ = _in_place("**", "")
 
     def __repr__(self) -> str:
+        text = numpy_text(self.read(), is_repr=True)
+        gap = "\n" if "\n" in text else ""
         return (
             f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, "
-            f"numpy={numpy_text(self.read(), is_repr=True)}>"
+            f"numpy={gap}{text}>"
         )
 
     def _repr_html_(self) -> str:
