@@ -35,7 +35,12 @@ void lstm_forward(const LstmForward& s, const Part& part) {
     sums.begin(t);
     for (int64_t p = 0; p < panels<W>(u); ++p) {
       int64_t first = p * kColumns<W>, width = std::min(kColumns<W>, u - first);
-      for (int g = 0; g < 4; ++g) sums.of_all(g, p, strips + g * strip);
+      for (int g = 0; g < 4; ++g) {
+        // These lines are written when the products are there.
+        for (int64_t i = 0; i < rows; ++i)
+          fetch_to_write(of<W>(s.gates) + (by_step(s, part.row + i, t) * 4 + g) * u + first, width);
+        sums.of_all(g, p, strips + g * strip);
+      }
       sigmoid_all(strips, 2 * strip);
       tanh_all(strips + 2 * strip, strip);
       sigmoid_all(strips + 3 * strip, strip);
@@ -69,10 +74,9 @@ void lstm_forward(const LstmForward& s, const Part& part) {
 #pragma GCC ivdep
           for (int64_t j = 0; j < width; ++j) to[j] = o[j] * cell[j];
         }
-        copy_block<W>(to, width, of<W>(s.h) + by_row(s, part.row + i, t) * u + first);
       }
     }
-    sums.end();
+    sums.end(s.h);
   }
 }
 
@@ -99,7 +103,12 @@ void lstm_backward(const LstmBackward& s, const Part& part) {
         const W* __restrict more = s.dgates ? of<W>(s.dgates) + at * 4 * u : none;
         const W* __restrict c = of<W>(s.c) + at * u;
         const W* __restrict old = step_before<W>(s, s.c0, s.c, b, t);
-        if (t > 0 && s.dh) fetch(of<W>(s.dh) + by_row(s, b, t - 1) * u, u);
+        if (i + kRowsAhead < rows) {
+          if (s.dh) fetch(of<W>(s.dh) + by_row(s, b + kRowsAhead, t) * u, u);
+          fetch(gates + kRowsAhead * 4 * u, 4 * u);
+          fetch(c + kRowsAhead * u, u);
+          fetch_to_write(d + kRowsAhead * 4 * u, 4 * u);
+        }
 #pragma GCC ivdep
         for (int64_t j = 0; j < u; ++j) {
           W in = gates[j], f = gates[u + j], g = gates[2 * u + j], o = gates[3 * u + j];
@@ -172,6 +181,11 @@ void lstm_tangent(const LstmTangent& s, const Part& part) {
   }
 }
 
+// A tile of packed rows, and space, so that the same row of several tiles is not in the same places
+// of the cache.
+template <class W>
+constexpr int64_t kTileSize = kDepth * kRows + 64 / sizeof(W);
+
 // Copies a row into the tiles that it is cut into, as their row k.
 template <class W>
 void tile_row(const W* row, int64_t n, int64_t k, W* tiles) {
@@ -181,7 +195,7 @@ void tile_row(const W* row, int64_t n, int64_t k, W* tiles) {
       std::memcpy(to, row + i, sizeof(W) * kRows);
     else
       std::copy_n(row + i, height, to);
-    tiles += kDepth * kRows;
+    tiles += kTileSize<W>;
   });
 }
 
@@ -190,7 +204,7 @@ void tile_row(const W* row, int64_t n, int64_t k, W* tiles) {
 // out of the caches.
 template <class W>
 void weight_sums(const WeightSums& s, const Part& part) {
-  constexpr int64_t kTile = kDepth * kRows;
+  constexpr int64_t kTile = kTileSize<W>;
   int64_t u = s.units, n = s.gates * u, size = s.size,
           inputs = std::clamp<int64_t>(size - part.row, 0, part.row_end - part.row),
           state = std::max<int64_t>(part.row - size, 0), states = part.row_end - part.row - inputs;

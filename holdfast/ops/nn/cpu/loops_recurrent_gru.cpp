@@ -16,6 +16,10 @@ void gru_forward(const GruForward& s, const Part& part) {
     sums.begin(t);
     for (int64_t p = 0; p < panels<W>(u); ++p) {
       int64_t first = p * kColumns<W>, width = std::min(kColumns<W>, u - first);
+      // These lines are written when the products are there.
+      for (int64_t i = 0; i < rows; ++i)
+        for (int g = 0; g < 4; ++g)
+          fetch_to_write(of<W>(s.gates) + (by_step(s, part.row + i, t) * 4 + g) * u + first, width);
       sums.of_all(0, p, strips);
       sums.of_all(1, p, strips + strip);
       sums.of_state(2, p, {inner_bias + 2 * each + first, 0}, strips + 2 * strip);
@@ -45,10 +49,9 @@ void gru_forward(const GruForward& s, const Part& part) {
 #pragma GCC ivdep
           for (int64_t j = 0; j < width; ++j) to[j] = z[j] * old[j] + (1 - z[j]) * z[3 * strip + j];
         }
-        copy_block<W>(to, width, of<W>(s.h) + by_row(s, b, t) * u + first);
       }
     }
-    sums.end();
+    sums.end(s.h);
   }
 }
 
@@ -71,9 +74,11 @@ void gru_backward(const GruBackward& s, const Part& part) {
         const W* __restrict gates = of<W>(s.gates) + at * 4 * u;
         const W* __restrict more = s.dgates ? of<W>(s.dgates) + at * 4 * u : none;
         const W* __restrict old = row_before<W>(s, s.h0, s.h, b, t);
-        if (t > 0) {
-          fetch(row_before<W>(s, s.h0, s.h, b, t - 1), u);
-          if (s.dh) fetch(of<W>(s.dh) + by_row(s, b, t - 1) * u, u);
+        if (i + kRowsAhead < rows) {
+          if (s.dh) fetch(of<W>(s.dh) + by_row(s, b + kRowsAhead, t) * u, u);
+          fetch(row_before<W>(s, s.h0, s.h, b + kRowsAhead, t), u);
+          fetch(gates + kRowsAhead * 4 * u, 4 * u);
+          fetch_to_write(d + kRowsAhead * 4 * u, 4 * u);
         }
 #pragma GCC ivdep
         for (int64_t j = 0; j < u; ++j) {

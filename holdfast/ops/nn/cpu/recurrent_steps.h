@@ -30,11 +30,19 @@ const W* step_before(const Sequence& s, const void* first, const void* states, i
   return t == 0 ? of<W>(first) + b * s.units : of<W>(states) + by_step(s, b, t - 1) * s.units;
 }
 
-// Asks for `n` elements that the processor does not see coming.
+// Asks for `n` elements that the processor does not see coming, to read or to write them. Rows of a
+// step that has the batch first often lie a power of two apart, and push each other out of the
+// caches: they are asked for a few rows ahead, not more.
+constexpr int64_t kRowsAhead = 3;
 template <class W>
 void fetch(const W* p, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(W);
   for (int64_t j = 0; j < n; j += kLine) __builtin_prefetch(p + j);
+}
+template <class W>
+void fetch_to_write(W* p, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(W);
+  for (int64_t j = 0; j < n; j += kLine) __builtin_prefetch(p + j, 1);
 }
 
 // Copies the units of a block: mostly as many as there are columns, which takes no call.
@@ -116,15 +124,24 @@ class Sums {
     if (together_) {
       for (int64_t i = 0; i < rows_; ++i) {
         const W* x = of<W>(s_.x) + by_row(s_, part_.row + i, t) * s_.size;
+        if (i + kRowsAhead < rows_) fetch(x + kRowsAhead * s_.steps * s_.size, s_.size);
         std::copy_n(x, s_.size, now_ + i * (lead_ + s_.units));
-        if (t + 1 < s_.steps) fetch(x + s_.size, s_.size);
       }
     } else if (t == part_.step || t == first_ + most_) {
       first_ = t;
       project(std::min(most_, part_.step_end - t));
     }
   }
-  void end() { std::swap(now_, next_); }
+  /// Shows the new state as step t of `h`.
+  void end(void* h) {
+    int64_t u = s_.units;
+    for (int64_t i = 0; i < rows_; ++i) {
+      W* to = of<W>(h) + by_row(s_, part_.row + i, t_) * u;
+      if (i + kRowsAhead < rows_) fetch_to_write(to + kRowsAhead * s_.steps * u, u);
+      std::copy_n(next(i), u, to);
+    }
+    std::swap(now_, next_);
+  }
 
   /// Sums of gate g and the columns of panel p.
   void of_all(int g, int64_t p, W* strip) {
