@@ -45,7 +45,7 @@ Status run_forward(Call& c) {
 
 // What a run backwards reads, and what it makes: gradients of the sums and of the first state.
 struct Back {
-  Tensor recurrent, first_h, mask, h, gates, dh, dgates, d, h_sum;
+  Tensor recurrent, first_h, mask, h, gates, dh, dgates, h_sum;
 };
 GruBackward backward_of(const Back& of) {
   GruBackward b;
@@ -58,7 +58,6 @@ GruBackward backward_of(const Back& of) {
   b.gates = of.gates.raw();
   b.dh = raw_of(of.dh);
   b.dgates = raw_of(of.dgates);
-  b.d = of.d.mutable_raw();
   b.h_sum = of.h_sum.mutable_raw();
   return b;
 }
@@ -83,12 +82,14 @@ void infer_backward(Infer& s) {
 Status run_backward(Call& c) {
   const Tensor &recurrent = c.in(0), &gates = c.in(4);
   DType dtype = gates.dtype();
-  Tensor weights = packed_transposed(c, recurrent), d = c.scratch(dtype, gates.shape()),
+  Tensor weights = packed_transposed(c, recurrent, {0, 1, 2}),
          bias_sums = zeroed(c, dtype, {gates.dim(1), gates.dim(2)}),
          bias_sum = c.scratch(dtype, {gates.dim(2)});
   copy_or_zero(given(c, 7), c.out(3));
   GruBackward b = backward_of({recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5),
-                               given(c, 6), d, c.out(3)});
+                               given(c, 6), c.out(3)});
+  Tensor d = room_for_sums(c, dtype, b);
+  b.d = d.mutable_raw();
   b.weights = weights.raw();
   b.bias_sums = bias_sums.mutable_raw();
   run_parts(b, loops_for(dtype).gru_backward, 3, true);
@@ -112,9 +113,9 @@ Status run_backward(Call& c) {
   }
   sum_weights(c.out(4), c.out(1), w);
   if (!kernel) {
-    copy_sums(d, {1, 2, 0}, c.out(0));
+    copy_sums(b, d, {1, 2, 0}, c.out(0));
   } else if (c.attrs<BackwardAttrs>().x_wanted()) {
-    Tensor back = packed_transposed(c, c.in(9), b.units);
+    Tensor back = packed_transposed(c, c.in(9), {2, 0, 1});
     InputSums i;
     static_cast<Sequence&>(i) = b;
     i.weights = back.raw();
@@ -149,12 +150,13 @@ void infer_second(Infer& s) {
 Status run_second(Call& c) {
   const Tensor &recurrent = c.in(0), &gates = c.in(4);
   const Loops& loops = loops_for(gates.dtype());
-  Tensor transposed = packed_transposed(c, recurrent), weights = packed_gates(c, {}, recurrent, 3);
-  Tensor d = c.scratch(gates.dtype(), gates.shape()),
-         h_sum = c.scratch(gates.dtype(), c.in(1).shape());
+  Tensor transposed = packed_transposed(c, recurrent, {0, 1, 2}), weights = packed_gates(c, {}, recurrent, 3);
+  Tensor h_sum = c.scratch(gates.dtype(), c.in(1).shape());
   copy_or_zero(given(c, 6), h_sum);
   GruBackward b = backward_of({recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5),
-                               Tensor(), d, h_sum});
+                               Tensor(), h_sum});
+  Tensor d = room_for_sums(c, gates.dtype(), b);
+  b.d = d.mutable_raw();
   b.weights = transposed.raw();
   b.dh_all = c.out(0).mutable_raw();
   run_parts(b, loops.gru_backward, 3, true);
@@ -169,7 +171,7 @@ Status run_second(Call& c) {
   t.h0 = c.in(9).raw();
   t.th = c.out(1).mutable_raw();
   run_parts(t, loops.gru_tangent, 3);
-  copy_sums(d, {0, 1, 2, 3}, c.out(2));
+  copy_sums(b, d, {0, 1, 2, 3}, c.out(2));
   return {};
 }
 

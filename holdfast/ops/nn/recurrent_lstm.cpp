@@ -47,7 +47,7 @@ Status run_forward(Call& c) {
 
 // What a run backwards reads, and what it makes: gradients of the sums and of the first states.
 struct Back {
-  Tensor recurrent, first_c, mask, c, gates, dh, dc, dgates, d, h_sum, c_sum;
+  Tensor recurrent, first_c, mask, c, gates, dh, dc, dgates, h_sum, c_sum;
 };
 LstmBackward backward_of(const Back& of) {
   LstmBackward b;
@@ -61,7 +61,6 @@ LstmBackward backward_of(const Back& of) {
   b.dh = raw_of(of.dh);
   b.dc = raw_of(of.dc);
   b.dgates = raw_of(of.dgates);
-  b.d = of.d.mutable_raw();
   b.h_sum = of.h_sum.mutable_raw();
   b.c_sum = of.c_sum.mutable_raw();
   return b;
@@ -91,12 +90,14 @@ void infer_backward(Infer& s) {
 Status run_backward(Call& c) {
   const Tensor &recurrent = c.in(0), &gates = c.in(6);
   DType dtype = gates.dtype();
-  Tensor weights = packed_transposed(c, recurrent), d = c.scratch(dtype, gates.shape()),
+  Tensor weights = packed_transposed(c, recurrent, {0, 1, 2, 3}),
          bias_sums = zeroed(c, dtype, {gates.dim(1), gates.dim(2)});
   copy_or_zero(given(c, 10), c.out(2));
   copy_or_zero(given(c, 11), c.out(3));
   LstmBackward b = backward_of({recurrent, c.in(2), given(c, 3), c.in(5), gates, given(c, 7),
-                                given(c, 8), given(c, 9), d, c.out(2), c.out(3)});
+                                given(c, 8), given(c, 9), c.out(2), c.out(3)});
+  Tensor d = room_for_sums(c, dtype, b);
+  b.d = d.mutable_raw();
   b.weights = weights.raw();
   b.bias_sums = bias_sums.mutable_raw();
   run_parts(b, loops_for(dtype).lstm_backward, 4, true);
@@ -118,9 +119,9 @@ Status run_backward(Call& c) {
   }
   sum_weights(c.out(4), c.out(1), w);
   if (!kernel) {
-    copy_sums(d, {0, 1, 2, 3}, c.out(0));
+    copy_sums(b, d, {0, 1, 2, 3}, c.out(0));
   } else if (c.attrs<BackwardAttrs>().x_wanted()) {
-    Tensor back = packed_transposed(c, c.in(13));
+    Tensor back = packed_transposed(c, c.in(13), {0, 1, 2, 3});
     InputSums i;
     static_cast<Sequence&>(i) = b;
     i.weights = back.raw();
@@ -156,14 +157,15 @@ void infer_second(Infer& s) {
 Status run_second(Call& c) {
   const Tensor &recurrent = c.in(0), &gates = c.in(4);
   const Loops& loops = loops_for(gates.dtype());
-  Tensor transposed = packed_transposed(c, recurrent), weights = packed_gates(c, {}, recurrent, 4);
-  Tensor d = c.scratch(gates.dtype(), gates.shape()),
-         h_sum = c.scratch(gates.dtype(), c.in(1).shape()),
+  Tensor transposed = packed_transposed(c, recurrent, {0, 1, 2, 3}), weights = packed_gates(c, {}, recurrent, 4);
+  Tensor h_sum = c.scratch(gates.dtype(), c.in(1).shape()),
          c_sum = c.scratch(gates.dtype(), c.in(1).shape());
   copy_or_zero(given(c, 7), h_sum);
   copy_or_zero(given(c, 8), c_sum);
   LstmBackward b = backward_of({recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5),
-                                given(c, 6), Tensor(), d, h_sum, c_sum});
+                                given(c, 6), Tensor(), h_sum, c_sum});
+  Tensor d = room_for_sums(c, gates.dtype(), b);
+  b.d = d.mutable_raw();
   b.weights = transposed.raw();
   b.dh_all = c.out(0).mutable_raw();
   b.dc_all = c.out(1).mutable_raw();
@@ -180,7 +182,7 @@ Status run_second(Call& c) {
   t.th = c.out(2).mutable_raw();
   t.tc = c.out(3).mutable_raw();
   run_parts(t, loops.lstm_tangent, 4);
-  copy_sums(d, {0, 1, 2, 3}, c.out(4));
+  copy_sums(b, d, {0, 1, 2, 3}, c.out(4));
   return {};
 }
 

@@ -96,13 +96,23 @@ Tensor packed_gates(const Call& c, const Tensor& kernel, const Tensor& recurrent
   return out;
 }
 
-Tensor packed_transposed(const Call& c, const Tensor& weights, int64_t turned) {
+Tensor packed_transposed(const Call& c, const Tensor& weights, std::initializer_list<int> gates) {
   const Loops& loops = loops_for(weights.dtype());
-  int64_t n = weights.dim(0), all = weights.dim(1), rest = all - turned;
-  Tensor out = c.scratch(weights.dtype(), {loops.packed_size(all, n)});
-  loops.pack(place(weights, rest), 1, all, turned, n, out.mutable_raw(), 0, all);
-  loops.pack(weights.raw(), 1, all, rest, n, out.mutable_raw(), turned, all);
+  auto count = static_cast<int64_t>(gates.size());
+  int64_t n = weights.dim(0), all = weights.dim(1), u = all / count,
+          each = loops.packed_size(1, u), depth = count * each;
+  Tensor out = c.scratch(weights.dtype(), {loops.packed_size(depth, n)});
+  if (each > u) copy_or_zero({}, out);  // rows that no unit has
+  int64_t first = 0;
+  for (int g : gates) {
+    loops.pack(place(weights, g * u), 1, all, u, n, out.mutable_raw(), first, depth);
+    first += each;
+  }
   return out;
+}
+
+Tensor room_for_sums(const Call& c, DType d, const Sequence& s) {
+  return c.scratch(d, {loops_for(d).sums_size(s)});
 }
 
 void sum_weights(const Tensor& kernel, const Tensor& recurrent, WeightSums s) {
@@ -150,15 +160,15 @@ void sum_inputs(const Tensor& dx, const InputSums& given) {
   }
 }
 
-void copy_sums(const Tensor& d, std::initializer_list<int> parts, const Tensor& to) {
-  int64_t steps = d.dim(0), batch = d.dim(1), u = d.dim(2) / 4, at = 0;
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t t = 0; t < steps; ++t)
-      for (int part : parts) {
-        std::memcpy(place(to, at), place(d, ((t * batch + b) * 4 + part) * u),
-                    static_cast<size_t>(u * size_of(d.dtype())));
-        at += u;
-      }
+void copy_sums(const Sequence& of, const Tensor& d, std::initializer_list<int> parts,
+               const Tensor& to) {
+  if (to.size() == 0) return;
+  SumRows s;
+  static_cast<Sequence&>(s) = of;
+  s.d = d.raw();
+  for (int part : parts) s.parts[s.count++] = part;
+  s.to = to.mutable_raw();
+  loops_for(to.dtype()).sum_rows(s);
 }
 
 void copy_parts(const Tensor& row, std::initializer_list<int> parts, const Tensor& to) {

@@ -53,16 +53,18 @@ inline Tensor given(const Call& c, int i) { return c.has(i) ? c.in(i) : Tensor()
 /// `kernel` [size, gates * units], if there is one, over `recurrent` [units, gates * units], packed
 /// gate by gate for products with inputs and states.
 Tensor packed_gates(const Call& c, const Tensor& kernel, const Tensor& recurrent, int gates);
-/// One of them transposed, for products with gradients of gates; the last `turned` columns come
-/// first.
-Tensor packed_transposed(const Call& c, const Tensor& weights, int64_t turned = 0);
+/// One of them transposed, its gates in this order, for products with gradients of their sums.
+Tensor packed_transposed(const Call& c, const Tensor& weights, std::initializer_list<int> gates);
+/// Memory for gradients of the sums.
+Tensor room_for_sums(const Call& c, DType, const Sequence&);
 
 /// Writes the gradients of weights, or zeros where there are no rows.
 void sum_weights(const Tensor& kernel, const Tensor& recurrent, WeightSums);
 /// Writes the gradient of the inputs.
 void sum_inputs(const Tensor& dx, const InputSums&);
-/// `d` [steps, batch, 4 units], with the batch first: these of its parts.
-void copy_sums(const Tensor& d, std::initializer_list<int> parts, const Tensor& to);
+/// These parts of gradients of the sums, with the batch first.
+void copy_sums(const Sequence&, const Tensor& d, std::initializer_list<int> parts,
+               const Tensor& to);
 /// Of a row [4 units].
 void copy_parts(const Tensor& row, std::initializer_list<int> parts, const Tensor& to);
 /// The sum over the first axis, or zeros where it is empty.

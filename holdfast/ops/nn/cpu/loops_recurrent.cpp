@@ -83,16 +83,15 @@ void lstm_forward(const LstmForward& s, const Part& part) {
 template <class W>
 void lstm_backward(const LstmBackward& s, const Part& part) {
   int64_t u = s.units, rows = part.row_end - part.row;
-  auto held = room<W>(rows * u + rows * kColumns<W> + 5 * u);
-  W *sums = held.get(), *strip = sums + rows * u,
-    *none = strip + rows * kColumns<W>, *__restrict dc_row = none + 4 * u;
+  auto held = room<W>(rows * u + rows * kColumns<W> + 9 * u);
+  W *sums = held.get(), *strip = sums + rows * u, *none = strip + rows * kColumns<W>,
+    *__restrict dc_row = none + 4 * u, *__restrict d = dc_row + u;
   std::fill_n(none, 4 * u, W(0));
   for (int64_t t = part.step_end - 1; t >= part.step; --t) {
     for (int64_t i = 0; i < rows; ++i) {
       int64_t b = part.row + i, at = by_step(s, b, t);
       W* __restrict h_sum = of<W>(s.h_sum) + b * u;
       W* __restrict c_sum = of<W>(s.c_sum) + b * u;
-      W* __restrict d = of<W>(s.d) + at * 4 * u;
       add_row(s, s.dh, by_row(s, b, t), h_sum);
       add_row(s, s.dc, at, c_sum);
       if (stands_still(s, b, t)) {
@@ -107,7 +106,6 @@ void lstm_backward(const LstmBackward& s, const Part& part) {
           if (s.dh) fetch(of<W>(s.dh) + by_row(s, b + kRowsAhead, t) * u, u);
           fetch(gates + kRowsAhead * 4 * u, 4 * u);
           fetch(c + kRowsAhead * u, u);
-          fetch_to_write(d + kRowsAhead * 4 * u, 4 * u);
         }
 #pragma GCC ivdep
         for (int64_t j = 0; j < u; ++j) {
@@ -123,11 +121,12 @@ void lstm_backward(const LstmBackward& s, const Part& part) {
         }
         if (s.bias_sums) add_to(d, 4 * u, of<W>(s.bias_sums) + b * 4 * u);
       }
+      put_sums(s, d, b, t, s.d);
       if (s.dh_all) std::copy_n(h_sum, u, of<W>(s.dh_all) + by_row(s, b, t) * u);
       if (s.dc_all) std::copy_n(dc_row, u, of<W>(s.dc_all) + by_row(s, b, t) * u);
     }
-    times(of<W>(s.d) + by_step(s, part.row, t) * 4 * u, 4 * u, rows, of<W>(s.weights), 4 * u, u,
-          sums, u, strip);
+    times(of<W>(s.d) + by_step(s, part.row, t) * kColumns<W>, panel_step<W>(s), rows,
+          of<W>(s.weights), 4 * padded<W>(u), u, sums, u, strip);
     // A row that stands still hands on what arrived.
     for (int64_t i = 0; i < rows; ++i)
       if (!stands_still(s, part.row + i, t))
@@ -199,19 +198,17 @@ void tile_row(const W* row, int64_t n, int64_t k, W* tiles) {
   });
 }
 
-// Some rows of K over R. Rows of inputs and states of a few steps are packed into tiles, and `d`
-// into panels: where they lie they are a power of two apart as often as not, and push each other
-// out of the caches.
+// Some rows of K over R. Rows of inputs and states of a few steps are packed into tiles: where they
+// lie they are a power of two apart as often as not, and push each other out of the caches.
 template <class W>
 void weight_sums(const WeightSums& s, const Part& part) {
   constexpr int64_t kTile = kTileSize<W>;
   int64_t u = s.units, n = s.gates * u, size = s.size,
           inputs = std::clamp<int64_t>(size - part.row, 0, part.row_end - part.row),
           state = std::max<int64_t>(part.row - size, 0), states = part.row_end - part.row - inputs;
-  auto held = room<W>((tiles_for(inputs) + tiles_for(states)) * kTile + kDepth * kColumns<W> +
-                      kRows * kColumns<W>);
+  auto held = room<W>((tiles_for(inputs) + tiles_for(states)) * kTile + kRows * kColumns<W>);
   W *of_x = held.get(), *of_h = of_x + tiles_for(inputs) * kTile,
-    *panel = of_h + tiles_for(states) * kTile, *corner = panel + kDepth * kColumns<W>;
+    *corner = of_h + tiles_for(states) * kTile;
   int64_t end = part.step_end * s.batch;
   for (int64_t p = part.step * s.batch; p < end; p += kDepth) {
     int64_t depth = std::min(kDepth, end - p);
@@ -220,7 +217,7 @@ void weight_sums(const WeightSums& s, const Part& part) {
       if (inputs > 0) tile_row(of<W>(s.x) + by_row(s, b, t) * size + part.row, inputs, k, of_x);
       if (states > 0) tile_row(row_before<W>(s, s.h0, s.h, b, t) + state, states, k, of_h);
     }
-    auto sum = [&](const W* tiles, int64_t rows, W* to, int64_t width) {
+    auto sum = [&](const W* tiles, int64_t rows, const W* panel, int64_t width, W* to) {
       for_tiles(rows, [&](size_t height, int64_t i) {
         bool whole = width == kColumns<W>;
         W* c = to + i * n;
@@ -233,19 +230,15 @@ void weight_sums(const WeightSums& s, const Part& part) {
         tiles += kTile;
       });
     };
+    const W* panel = of<W>(s.d) + p * kColumns<W>;
     for (int g = 0; g < 4; ++g)
-      for (int64_t j = 0; j < u; j += kColumns<W>) {
+      for (int64_t j = 0; j < u; j += kColumns<W>, panel += panel_step<W>(s)) {
         int64_t width = std::min(kColumns<W>, u - j);
-        for (int64_t k = 0; k < depth; ++k) {
-          W* to = panel + k * kColumns<W>;
-          copy_block(of<W>(s.d) + ((p + k) * 4 + g) * u + j, width, to);
-          std::fill(to + width, to + kColumns<W>, W(0));
-        }
         int gk = s.kernel_gate[g], gr = s.recurrent_gate[g];
         if (gk >= 0 && inputs > 0)
-          sum(of_x, inputs, of<W>(s.kernel) + part.row * n + gk * u + j, width);
+          sum(of_x, inputs, panel, width, of<W>(s.kernel) + part.row * n + gk * u + j);
         if (gr >= 0 && states > 0)
-          sum(of_h, states, of<W>(s.recurrent) + state * n + gr * u + j, width);
+          sum(of_h, states, panel, width, of<W>(s.recurrent) + state * n + gr * u + j);
       }
   }
 }
@@ -254,18 +247,36 @@ void weight_sums(const WeightSums& s, const Part& part) {
 template <class W>
 void input_sums(const InputSums& s, const Part& part) {
   constexpr int64_t kTogether = 8 * kRows;
-  int64_t all = 4 * s.units;
   auto held = room<W>(kTogether * (s.size + kColumns<W>));
   W *made = held.get(), *strip = made + kTogether * s.size;
   int64_t begin = part.step * s.batch, end = part.step_end * s.batch;
   for (int64_t p = begin; p < end; p += kTogether) {
     int64_t rows = std::min(kTogether, end - p);
-    times(of<W>(s.d) + p * all, all, rows, of<W>(s.weights), s.gates * s.units, s.size, made,
-          s.size, strip);
+    times(of<W>(s.d) + p * kColumns<W>, panel_step<W>(s), rows, of<W>(s.weights),
+          s.gates * padded<W>(s.units), s.size, made, s.size, strip);
     for (int64_t i = 0; i < rows; ++i)
       std::copy_n(made + i * s.size, s.size,
                   of<W>(s.dx) + by_row(s, (p + i) % s.batch, (p + i) / s.batch) * s.size);
   }
+}
+
+template <class W>
+int64_t sums_size(const Sequence& s) {
+  return 4 * panels<W>(s.units) * panel_step<W>(s);
+}
+
+template <class W>
+void sum_rows(const SumRows& s) {
+  int64_t u = s.units;
+  W* to = of<W>(s.to);
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t t = 0; t < s.steps; ++t)
+      for (int k = 0; k < s.count; ++k) {
+        const W* from = of<W>(s.d) + s.parts[k] * panels<W>(u) * panel_step<W>(s) +
+                        by_step(s, b, t) * kColumns<W>;
+        for (int64_t j = 0; j < u; j += kColumns<W>, from += panel_step<W>(s))
+          to = std::copy_n(from, std::min(kColumns<W>, u - j), to);
+      }
 }
 
 template <class W>
@@ -278,6 +289,8 @@ Loops loops() {
   out.lstm_tangent = lstm_tangent<W>;
   out.weight_sums = weight_sums<W>;
   out.input_sums = input_sums<W>;
+  out.sums_size = sums_size<W>;
+  out.sum_rows = sum_rows<W>;
   return out;
 }
 

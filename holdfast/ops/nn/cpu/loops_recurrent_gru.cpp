@@ -58,14 +58,14 @@ void gru_forward(const GruForward& s, const Part& part) {
 template <class W>
 void gru_backward(const GruBackward& s, const Part& part) {
   int64_t u = s.units, rows = part.row_end - part.row;
-  auto held = room<W>(rows * u + rows * kColumns<W> + 4 * u);
-  W *sums = held.get(), *strip = sums + rows * u, *none = strip + rows * kColumns<W>;
+  auto held = room<W>(rows * u + rows * kColumns<W> + 8 * u);
+  W *sums = held.get(), *strip = sums + rows * u, *none = strip + rows * kColumns<W>,
+    *__restrict d = none + 4 * u;
   std::fill_n(none, 4 * u, W(0));
   for (int64_t t = part.step_end - 1; t >= part.step; --t) {
     for (int64_t i = 0; i < rows; ++i) {
       int64_t b = part.row + i, at = by_step(s, b, t);
       W* __restrict h_sum = of<W>(s.h_sum) + b * u;
-      W* __restrict d = of<W>(s.d) + at * 4 * u;
       add_row(s, s.dh, by_row(s, b, t), h_sum);
       if (s.dh_all) std::copy_n(h_sum, u, of<W>(s.dh_all) + by_row(s, b, t) * u);
       if (stands_still(s, b, t)) {
@@ -78,7 +78,6 @@ void gru_backward(const GruBackward& s, const Part& part) {
           if (s.dh) fetch(of<W>(s.dh) + by_row(s, b + kRowsAhead, t) * u, u);
           fetch(row_before<W>(s, s.h0, s.h, b + kRowsAhead, t), u);
           fetch(gates + kRowsAhead * 4 * u, 4 * u);
-          fetch_to_write(d + kRowsAhead * 4 * u, 4 * u);
         }
 #pragma GCC ivdep
         for (int64_t j = 0; j < u; ++j) {
@@ -93,9 +92,10 @@ void gru_backward(const GruBackward& s, const Part& part) {
         }
         if (s.bias_sums) add_to(d, 4 * u, of<W>(s.bias_sums) + b * 4 * u);
       }
+      put_sums(s, d, b, t, s.d);
     }
-    times(of<W>(s.d) + by_step(s, part.row, t) * 4 * u + u, 4 * u, rows, of<W>(s.weights), 3 * u, u,
-          sums, u, strip);
+    times(of<W>(s.d) + panels<W>(u) * panel_step<W>(s) + by_step(s, part.row, t) * kColumns<W>,
+          panel_step<W>(s), rows, of<W>(s.weights), 3 * padded<W>(u), u, sums, u, strip);
     add_to(sums, rows * u, of<W>(s.h_sum) + part.row * u);
   }
 }

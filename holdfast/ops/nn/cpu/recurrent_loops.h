@@ -38,12 +38,14 @@ struct LstmForward : Inputs {
                                                       // units], [steps, batch, 4 units]
 };
 
-/// What arrives for h, c and gates goes back. `h_sum`, `c_sum` begin with what arrives for the last
+/// What arrives for h, c and gates goes back. What arrives for the sums, `d`, lies in panels of
+/// some columns, each with a row for each step and row of the batch: weights are summed over
+/// these. Its size is `sums_size`. `h_sum`, `c_sum` begin with what arrives for the last
 /// states and end as the gradients of the first. `weights`: R transposed.
 struct LstmBackward : Sequence {
   const void *gates = nullptr, *c = nullptr;
   const void *dh = nullptr, *dc = nullptr, *dgates = nullptr;  // optional, as h, c and gates lie
-  void* d = nullptr;                                           // of the sums, as gates lie
+  void* d = nullptr;                                           // of the sums, in panels
   void *h_sum = nullptr, *c_sum = nullptr;
   void* bias_sums = nullptr;                  // optional: `d` over all steps, [batch, 4 units]
   void *dh_all = nullptr, *dc_all = nullptr;  // optional: all that arrived for each h and c, with
@@ -85,7 +87,7 @@ struct GruTangent : Sequence {
 };
 
 /// Gradients of K and R: x' d and h' d summed over all rows and steps, where h are the states
-/// before each step. `d` is [steps, batch, 4 units]; its part g belongs to gate `kernel_gate[g]` of
+/// before each step. Part g of `d` belongs to gate `kernel_gate[g]` of
 /// K and `recurrent_gate[g]` of R, or to none where that is negative.
 struct WeightSums : Sequence {
   int64_t size = 0;
@@ -103,6 +105,13 @@ struct InputSums : Sequence {
   void* dx = nullptr;  // [batch, steps, size]
 };
 
+/// Parts of `d`, with the batch first.
+struct SumRows : Sequence {
+  const void* d = nullptr;
+  int count = 0, parts[4] = {};
+  void* to = nullptr;  // [batch, steps, count * units]
+};
+
 struct Loops {
   /// Elements of a packed matrix [k, n].
   int64_t (*packed_size)(int64_t k, int64_t n) = nullptr;
@@ -110,6 +119,8 @@ struct Loops {
   /// + k) of a matrix of `depth` rows.
   void (*pack)(const void* from, int64_t row_step, int64_t column_step, int64_t k, int64_t n,
                void* to, int64_t first, int64_t depth) = nullptr;
+  /// Elements of what arrives for the sums of four gates.
+  int64_t (*sums_size)(const Sequence&) = nullptr;
   void (*lstm_forward)(const LstmForward&, const Part&) = nullptr;
   void (*lstm_backward)(const LstmBackward&, const Part&) = nullptr;
   void (*lstm_tangent)(const LstmTangent&, const Part&) = nullptr;
@@ -119,6 +130,7 @@ struct Loops {
   /// Rows [row, row_end) of K over R, the sums of those steps added to what earlier ones left.
   void (*weight_sums)(const WeightSums&, const Part&) = nullptr;
   void (*input_sums)(const InputSums&, const Part&) = nullptr;
+  void (*sum_rows)(const SumRows&) = nullptr;
 };
 
 struct Table {

@@ -71,6 +71,26 @@ void add_to(const W* __restrict x, int64_t n, W* __restrict to) {
   for (int64_t j = 0; j < n; ++j) to[j] += x[j];
 }
 
+// How far panels of `d` are apart: an odd number of cache lines, so that those of one step do not
+// fall into the same places of the caches.
+template <class W>
+int64_t panel_step(const Sequence& s) {
+  return ((s.steps + 1) * s.batch | 1) * kColumns<W>;
+}
+// Writes row b of `d` at step t, four gates of `row`, into its panels.
+template <class W>
+void put_sums(const Sequence& s, const W* row, int64_t b, int64_t t, void* d) {
+  int64_t u = s.units, step = panel_step<W>(s);
+  W* to = of<W>(d) + by_step(s, b, t) * kColumns<W>;
+  for (int g = 0; g < 4; ++g)
+    for (int64_t j = 0; j < u; j += kColumns<W>, to += step) {
+      int64_t width = std::min(kColumns<W>, u - j);
+      __builtin_prefetch(to + kRowsAhead * kColumns<W>, 1);
+      copy_block(row + g * u + j, width, to);
+      std::fill(to + width, to + kColumns<W>, W(0));
+    }
+}
+
 // Adds what arrives from outside for row b at step t, if anything does.
 template <class W>
 void add_row(const Sequence& s, const void* all, int64_t row, W* to) {

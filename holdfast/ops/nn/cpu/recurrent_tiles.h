@@ -95,6 +95,36 @@ void tile(const W* a, int64_t a_row, const W* panel, int64_t k, Start<W> start, 
   }
 }
 
+// The same where `a` lies in panels, too: [k / kColumns][a_panel / kColumns][kColumns].
+template <class W, int rows>
+void tile_of_panels(const W* a, int64_t a_panel, const W* panel, int64_t k, Start<W> start, W* c,
+                    int64_t c_row) {
+  using V = typename Vector<W>::Type;
+  constexpr int lanes = Vector<W>::kLanes;
+  V sum[rows][2];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+    std::memcpy(&sum[i][0], start.at + i * start.row, sizeof(V));
+    std::memcpy(&sum[i][1], start.at + i * start.row + lanes, sizeof(V));
+  }
+  for (int64_t first = 0; first < k; first += kColumns<W>, a += a_panel)
+    for (int64_t p = 0; p < kColumns<W>; ++p, panel += kColumns<W>) {
+      V b0, b1;
+      std::memcpy(&b0, panel, sizeof b0);
+      std::memcpy(&b1, panel + lanes, sizeof b1);
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; ++i) {
+        sum[i][0] += a[i * kColumns<W> + p] * b0;
+        sum[i][1] += a[i * kColumns<W> + p] * b1;
+      }
+    }
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+    std::memcpy(c + i * c_row, &sum[i][0], sizeof(V));
+    std::memcpy(c + i * c_row + lanes, &sum[i][1], sizeof(V));
+  }
+}
+
 // c[rows][kColumns] (+)= the sum over p of a[p][kRows] x panel[p][kColumns].
 template <class W, int rows>
 void tile_of_sums(const W* a, const W* panel, int64_t k, bool add, W* c, int64_t c_row) {
@@ -137,6 +167,12 @@ constexpr std::array<TileFn<W>, sizeof...(i)> tiles_of(std::integer_sequence<int
 }
 template <class W>
 constexpr auto kTiles = tiles_of<W>(std::make_integer_sequence<int, kRows>());
+template <class W, int... i>
+constexpr std::array<TileFn<W>, sizeof...(i)> tiles_of_panels(std::integer_sequence<int, i...>) {
+  return {tile_of_panels<W, i + 1>...};
+}
+template <class W>
+constexpr auto kTilesOfPanels = tiles_of_panels<W>(std::make_integer_sequence<int, kRows>());
 
 template <class W>
 using SumsFn = void (*)(const W*, const W*, int64_t, bool, W*, int64_t);
@@ -169,9 +205,10 @@ void times_panel(const W* a, int64_t a_row, int64_t rows, const W* panel, int64_
   });
 }
 
-// c[rows][n] = a[rows][k] x packed; `strip` has room for rows x kColumns.
+// c[rows][n] = a[rows][k] x packed, where `a` lies in panels `a_panel` apart, and k is a multiple of
+// their columns; `strip` has room for rows x kColumns.
 template <class W>
-void times(const W* a, int64_t a_row, int64_t rows, const W* packed, int64_t k, int64_t n, W* c,
+void times(const W* a, int64_t a_panel, int64_t rows, const W* packed, int64_t k, int64_t n, W* c,
            int64_t c_row, W* strip) {
   alignas(64) const W none[kColumns<W>] = {};
   for (int64_t j = 0; j < n; j += kColumns<W>) {
@@ -182,7 +219,12 @@ void times(const W* a, int64_t a_row, int64_t rows, const W* packed, int64_t k, 
     Start<W> start{none, 0};
     for (int64_t p = 0; p < k; p += kDepth, start = {to, to_row}) {
       int64_t depth = std::min(kDepth, k - p);
-      times_panel(a + p, a_row, rows, packed, depth, start, to, to_row);
+      const W* from = a + p / kColumns<W> * a_panel;
+      for_tiles(rows, [&](size_t height, int64_t i) {
+        kTilesOfPanels<W>[height - 1](from + i * kColumns<W>, a_panel, packed, depth,
+                                      {start.at + i * start.row, start.row}, to + i * to_row,
+                                      to_row);
+      });
       packed += depth * kColumns<W>;
     }
     if (!whole)
