@@ -218,9 +218,14 @@ void weight_sums(const WeightSums& s, const Part& part) {
       if (states > 0) tile_row(row_before<W>(s, s.h0, s.h, b, t) + state, states, k, of_h);
     }
     auto sum = [&](const W* tiles, int64_t rows, const W* panel, int64_t width, W* to) {
+      const W* coming = panel + panel_step<W>(s);
+      int64_t share = (depth + tiles_for(rows) - 1) / tiles_for(rows), asked = 0;
       for_tiles(rows, [&](size_t height, int64_t i) {
         bool whole = width == kColumns<W>;
         W* c = to + i * n;
+        // The next panel comes from afar: each tile asks for a share of it.
+        for (int64_t last = std::min(asked + share, depth); asked < last; ++asked)
+          __builtin_prefetch(coming + asked * kColumns<W>, 0, 2);
         for (size_t k = 0; !whole && p > 0 && k < height; ++k)
           std::copy_n(c + static_cast<int64_t>(k) * n, width, corner + k * kColumns<W>);
         kTilesOfSums<W>[height - 1](tiles, panel, depth, p > 0, whole ? c : corner,
