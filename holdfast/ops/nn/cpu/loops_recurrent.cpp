@@ -17,11 +17,14 @@ void pack(const void* from, int64_t row_step, int64_t column_step, int64_t k, in
   for (int64_t j = 0; j < n; j += kColumns<W>) {
     int64_t count = std::min(kColumns<W>, n - j);
     W* out = of<W>(to) + (j * depth + first * kColumns<W>);
-    for (int64_t p = 0; p < k; ++p, out += kColumns<W>) {
-      const W* row = a + p * row_step + j * column_step;
-      for (int64_t i = 0; i < count; ++i) out[i] = row[i * column_step];
-      std::fill(out + count, out + kColumns<W>, W(0));
-    }
+    const W* in = a + j * column_step;
+    if (count < kColumns<W>) std::fill_n(out, k * kColumns<W>, W(0));
+    if (column_step == 1)
+      for (int64_t p = 0; p < k; ++p) copy_block(in + p * row_step, count, out + p * kColumns<W>);
+    else
+      for (int64_t i = 0; i < count; ++i)
+        for (int64_t p = 0; p < k; ++p)
+          out[p * kColumns<W> + i] = in[p * row_step + i * column_step];
   }
 }
 
@@ -82,11 +85,12 @@ void lstm_forward(const LstmForward& s, const Part& part) {
 
 template <class W>
 void lstm_backward(const LstmBackward& s, const Part& part) {
-  int64_t u = s.units, rows = part.row_end - part.row;
-  auto held = room<W>(rows * u + rows * kColumns<W> + 9 * u);
+  int64_t u = s.units, rows = part.row_end - part.row, each = padded<W>(u);
+  auto held = room<W>(rows * u + rows * kColumns<W> + 5 * u + 4 * each);
   W *sums = held.get(), *strip = sums + rows * u, *none = strip + rows * kColumns<W>,
     *__restrict dc_row = none + 4 * u, *__restrict d = dc_row + u;
   std::fill_n(none, 4 * u, W(0));
+  std::fill_n(d, 4 * each, W(0));
   for (int64_t t = part.step_end - 1; t >= part.step; --t) {
     for (int64_t i = 0; i < rows; ++i) {
       int64_t b = part.row + i, at = by_step(s, b, t);
@@ -95,7 +99,7 @@ void lstm_backward(const LstmBackward& s, const Part& part) {
       add_row(s, s.dh, by_row(s, b, t), h_sum);
       add_row(s, s.dc, at, c_sum);
       if (stands_still(s, b, t)) {
-        std::fill_n(d, 4 * u, W(0));
+        std::fill_n(d, 4 * each, W(0));
         std::copy_n(c_sum, u, dc_row);
       } else {
         const W* __restrict gates = of<W>(s.gates) + at * 4 * u;
@@ -113,13 +117,13 @@ void lstm_backward(const LstmBackward& s, const Part& part) {
           W shown = scalar::tanh(c[j]), dh = h_sum[j];
           W dc = c_sum[j] + (dh * o) * (1 - shown * shown);
           d[j] = (dc * g + more[j]) * (in * (1 - in));
-          d[u + j] = (dc * old[j] + more[u + j]) * (f * (1 - f));
-          d[2 * u + j] = (dc * in + more[2 * u + j]) * (1 - g * g);
-          d[3 * u + j] = (dh * shown + more[3 * u + j]) * (o * (1 - o));
+          d[each + j] = (dc * old[j] + more[u + j]) * (f * (1 - f));
+          d[2 * each + j] = (dc * in + more[2 * u + j]) * (1 - g * g);
+          d[3 * each + j] = (dh * shown + more[3 * u + j]) * (o * (1 - o));
           c_sum[j] = dc * f;
           dc_row[j] = dc;
         }
-        if (s.bias_sums) add_to(d, 4 * u, of<W>(s.bias_sums) + b * 4 * u);
+        add_sums(s, d, b, s.bias_sums);
       }
       put_sums(s, d, b, t, s.d);
       if (s.dh_all) std::copy_n(h_sum, u, of<W>(s.dh_all) + by_row(s, b, t) * u);
@@ -226,12 +230,11 @@ void weight_sums(const WeightSums& s, const Part& part) {
         // The next panel comes from afar: each tile asks for a share of it.
         for (int64_t last = std::min(asked + share, depth); asked < last; ++asked)
           __builtin_prefetch(coming + asked * kColumns<W>, 0, 2);
-        for (size_t k = 0; !whole && p > 0 && k < height; ++k)
-          std::copy_n(c + static_cast<int64_t>(k) * n, width, corner + k * kColumns<W>);
-        kTilesOfSums<W>[height - 1](tiles, panel, depth, p > 0, whole ? c : corner,
+        kTilesOfSums<W>[height - 1](tiles, panel, depth, whole && p > 0, whole ? c : corner,
                                     whole ? n : kColumns<W>);
-        for (size_t k = 0; !whole && k < height; ++k)
-          std::copy_n(corner + k * kColumns<W>, width, c + static_cast<int64_t>(k) * n);
+        for (const W* row = corner; !whole && row < corner + height * kColumns<W>;
+             row += kColumns<W>, c += n)
+          for (int64_t j = 0; j < width; ++j) c[j] = p > 0 ? c[j] + row[j] : row[j];
         tiles += kTile;
       });
     };

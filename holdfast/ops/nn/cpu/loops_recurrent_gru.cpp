@@ -57,11 +57,12 @@ void gru_forward(const GruForward& s, const Part& part) {
 
 template <class W>
 void gru_backward(const GruBackward& s, const Part& part) {
-  int64_t u = s.units, rows = part.row_end - part.row;
-  auto held = room<W>(rows * u + rows * kColumns<W> + 8 * u);
+  int64_t u = s.units, rows = part.row_end - part.row, each = padded<W>(u);
+  auto held = room<W>(rows * u + rows * kColumns<W> + 4 * u + 4 * each);
   W *sums = held.get(), *strip = sums + rows * u, *none = strip + rows * kColumns<W>,
     *__restrict d = none + 4 * u;
   std::fill_n(none, 4 * u, W(0));
+  std::fill_n(d, 4 * each, W(0));
   for (int64_t t = part.step_end - 1; t >= part.step; --t) {
     for (int64_t i = 0; i < rows; ++i) {
       int64_t b = part.row + i, at = by_step(s, b, t);
@@ -69,7 +70,7 @@ void gru_backward(const GruBackward& s, const Part& part) {
       add_row(s, s.dh, by_row(s, b, t), h_sum);
       if (s.dh_all) std::copy_n(h_sum, u, of<W>(s.dh_all) + by_row(s, b, t) * u);
       if (stands_still(s, b, t)) {
-        std::fill_n(d, 4 * u, W(0));
+        std::fill_n(d, 4 * each, W(0));
       } else {
         const W* __restrict gates = of<W>(s.gates) + at * 4 * u;
         const W* __restrict more = s.dgates ? of<W>(s.dgates) + at * 4 * u : none;
@@ -85,12 +86,12 @@ void gru_backward(const GruBackward& s, const Part& part) {
           W dh = h_sum[j];
           W dn = (dh * (1 - z) + more[2 * u + j]) * (1 - n * n);
           d[j] = dn;
-          d[u + j] = (dh * (old[j] - n) + more[j]) * (z * (1 - z));
-          d[2 * u + j] = (dn * q + more[u + j]) * (r * (1 - r));
-          d[3 * u + j] = dn * r + more[3 * u + j];
+          d[each + j] = (dh * (old[j] - n) + more[j]) * (z * (1 - z));
+          d[2 * each + j] = (dn * q + more[u + j]) * (r * (1 - r));
+          d[3 * each + j] = dn * r + more[3 * u + j];
           h_sum[j] = dh * z;
         }
-        if (s.bias_sums) add_to(d, 4 * u, of<W>(s.bias_sums) + b * 4 * u);
+        add_sums(s, d, b, s.bias_sums);
       }
       put_sums(s, d, b, t, s.d);
     }

@@ -87,18 +87,22 @@ template <class W>
 int64_t panel_step(const Sequence& s) {
   return ((s.steps + 1) * s.batch | 1) * kColumns<W>;
 }
-// Writes row b of `d` at step t, four gates of `row`, into its panels.
+// Writes row b of `d` at step t into its panels; each of the four gates of `row` is padded.
 template <class W>
 void put_sums(const Sequence& s, const W* row, int64_t b, int64_t t, void* d) {
-  int64_t u = s.units, step = panel_step<W>(s);
+  int64_t step = panel_step<W>(s), count = 4 * panels<W>(s.units);
   W* to = of<W>(d) + by_step(s, b, t) * kColumns<W>;
-  for (int g = 0; g < 4; ++g)
-    for (int64_t j = 0; j < u; j += kColumns<W>, to += step) {
-      int64_t width = std::min(kColumns<W>, u - j);
-      __builtin_prefetch(to + kRowsAhead * kColumns<W>, 1);
-      copy_block(row + g * u + j, width, to);
-      std::fill(to + width, to + kColumns<W>, W(0));
-    }
+  for (int64_t q = 0; q < count; ++q, to += step, row += kColumns<W>) {
+    __builtin_prefetch(to + kRowsAhead * kColumns<W>, 1);
+    copy_block(row, kColumns<W>, to);
+  }
+}
+// Adds such a row to those of the bias [batch, 4 units], if these are wanted.
+template <class W>
+void add_sums(const Sequence& s, const W* row, int64_t b, void* bias_sums) {
+  int64_t u = s.units;
+  for (int g = 0; bias_sums && g < 4; ++g)
+    add_to(row + g * padded<W>(u), u, of<W>(bias_sums) + (b * 4 + g) * u);
 }
 
 // Adds what arrives from outside for row b at step t, if anything does.
