@@ -38,7 +38,8 @@ void lstm_forward(const LstmForward& s, const Part& part) {
     sums.begin(t);
     for (int64_t p = 0; p < panels<W>(u); ++p) {
       int64_t first = p * kColumns<W>, width = std::min(kColumns<W>, u - first);
-      for (int g = 0; g < 4; ++g) {
+      bool made = sums.template of_one_row<4>(p, nullptr, strips);
+      for (int g = 0; g < 4 && !made; ++g) {
         // These lines are written when the products are there.
         for (int64_t i = 0; i < rows; ++i)
           fetch_to_write(of<W>(s.gates) + (by_step(s, part.row + i, t) * 4 + g) * u + first, width);

@@ -20,9 +20,12 @@ void gru_forward(const GruForward& s, const Part& part) {
       for (int64_t i = 0; i < rows; ++i)
         for (int g = 0; g < 4; ++g)
           fetch_to_write(of<W>(s.gates) + (by_step(s, part.row + i, t) * 4 + g) * u + first, width);
-      sums.of_all(0, p, strips);
-      sums.of_all(1, p, strips + strip);
-      sums.of_state(2, p, {inner_bias + 2 * each + first, 0}, strips + 2 * strip);
+      const W* inner = inner_bias + 2 * each + first;
+      if (!sums.template of_one_row<3>(p, inner, strips)) {
+        sums.of_all(0, p, strips);
+        sums.of_all(1, p, strips + strip);
+        sums.of_state(2, p, {inner, 0}, strips + 2 * strip);
+      }
       sums.of_inputs(2, p, strips + 3 * strip);
       sigmoid_all(strips, 2 * strip);
       {

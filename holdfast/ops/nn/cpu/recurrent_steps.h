@@ -185,6 +185,16 @@ class Sums {
     else
       of_state(g, p, {ahead(g, p), gates_ * padded<W>(s_.units)}, strip);
   }
+  /// Sums of the first gates at once if there is one row only, else false; the last one begins with
+  /// `last` if that is given.
+  template <int count>
+  bool of_one_row(int64_t p, const W* last, W* strips) {
+    if (rows_ > 1) return false;
+    one_row<W, count>(now(0), panel(0, p) + s_.size * kColumns<W>, panel(1, p) - panel(0, p),
+                      s_.units, ahead(0, p), padded<W>(s_.units),
+                      last ? last : ahead(count - 1, p), strips);
+    return true;
+  }
   /// What the inputs bring to them, and what the state does.
   void of_inputs(int g, int64_t p, W* strip) {
     if (together_)

@@ -95,7 +95,35 @@ void tile(const W* a, int64_t a_row, const W* panel, int64_t k, Start<W> start, 
   }
 }
 
-// The same where `a` lies in panels, too: [k / kColumns][a_panel / kColumns][kColumns].
+// One row times several panels at once, `panel_step` apart: a panel alone would leave the processor
+// waiting for each sum. Sums begin and end `each` apart, but the last one begins with `last`.
+template <class W, int count>
+void one_row(const W* a, const W* panel, int64_t panel_step, int64_t k, const W* start,
+             int64_t each, const W* last, W* c) {
+  using V = typename Vector<W>::Type;
+  constexpr int lanes = Vector<W>::kLanes;
+  V sum[count][2];
+#pragma GCC unroll 4
+  for (int g = 0; g < count; ++g)
+    std::memcpy(sum[g], g + 1 < count ? start + g * each : last, sizeof sum[g]);
+  for (int64_t p = 0; p < k; ++p, panel += kColumns<W>) {
+#pragma GCC unroll 4
+    for (int g = 0; g < count; ++g) {
+      V b0, b1;
+      std::memcpy(&b0, panel + g * panel_step, sizeof b0);
+      std::memcpy(&b1, panel + g * panel_step + lanes, sizeof b1);
+      sum[g][0] += a[p] * b0;
+      sum[g][1] += a[p] * b1;
+    }
+  }
+#pragma GCC unroll 4
+  for (int g = 0; g < count; ++g) {
+    std::memcpy(c + g * kColumns<W>, &sum[g][0], sizeof(V));
+    std::memcpy(c + g * kColumns<W> + lanes, &sum[g][1], sizeof(V));
+  }
+}
+
+// The same as `tile` where `a` lies in panels, too: [k / kColumns][a_panel / kColumns][kColumns].
 template <class W, int rows>
 void tile_of_panels(const W* a, int64_t a_panel, const W* panel, int64_t k, Start<W> start, W* c,
                     int64_t c_row) {
