@@ -13,16 +13,24 @@ struct Recurred {
   Tensors last;
 };
 
-/// LSTM with sigmoid and tanh. `x` are the inputs times their kernel plus the bias
-/// [batch, time, 4 units], gates i, f, c, o; `recurrent` is [units, 4 units]. A row stands still
-/// where `mask` [batch, time], if there is one, is false. float32 and float64.
+/// What inputs are multiplied with: `kernel` [size, gates * units], and a bias [gates * units] that
+/// may be left out. Without a kernel the inputs are multiplied already, [batch, time, gates *
+/// units].
+struct InputWeights {
+  Tensor kernel = {}, bias = {};
+};
+
+/// LSTM with sigmoid and tanh over `x` [batch, time, size], gates i, f, c, o; `recurrent` is [units,
+/// 4 units]. A row stands still where `mask` [batch, time], if there is one, is false. float32 and
+/// float64.
 HOLDFAST_API Recurred lstm_sequence(const Tensor& x, const Tensor& recurrent, const Tensor& h,
-                                    const Tensor& c, const Tensor& mask = {});
+                                    const Tensor& c, const Tensor& mask = {},
+                                    const InputWeights& inputs = {});
 
 /// GRU with sigmoid and tanh whose reset gate comes after the product: gates z, r, h.
 /// `recurrent_bias` [3 units] may be left out.
 HOLDFAST_API Recurred gru_sequence(const Tensor& x, const Tensor& recurrent,
                                    const Tensor& recurrent_bias, const Tensor& h,
-                                   const Tensor& mask = {});
+                                   const Tensor& mask = {}, const InputWeights& inputs = {});
 
 }  // namespace holdfast::nn

@@ -49,7 +49,8 @@ def test_a_cell_that_derives_from_ours_runs_its_own_call():
     a(x), b(x)
     for mine, theirs in zip(twice.weights, plain.weights, strict=True):
         mine.assign(theirs)
-    np.testing.assert_allclose(b(x).numpy(), 2 * a(x).numpy(), rtol=1e-5)
+    # Weights are random: what is near zero is a difference of larger numbers.
+    np.testing.assert_allclose(b(x).numpy(), 2 * a(x).numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_a_cell_says_its_first_states():

@@ -226,6 +226,8 @@ def test_shapes_that_do_not_fit_are_refused():
         ("first_h", tf.zeros((1, 3))),
         ("first_c", tf.zeros((2, 4))),
         ("mask", tf.zeros((2, 4), tf.bool)),
+        ("kernel", tf.zeros((11, 12))),
+        ("bias", tf.zeros((11,))),
     ):
         with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=f"`{name}`"):
             raw.LSTMSequence(**{**good, name: bad})
@@ -246,6 +248,76 @@ def test_the_number_of_threads_changes_nothing():
         tf.config.threading.set_intra_op_parallelism_threads(before)
     np.testing.assert_array_equal(results[1], results[0])
     np.testing.assert_array_equal(results[2], results[0])
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_weights_and_their_gradients_are_the_same_for_any_number_of_threads(kind):
+    rng = np.random.default_rng(8)
+    x = tf.constant(rng.normal(size=(37, 5, 21)).astype("float32"))
+    layer = getattr(tf.keras.layers, kind)(40, return_sequences=True)
+    layer(x)
+    before = tf.config.threading.get_intra_op_parallelism_threads()
+    results = []
+    try:
+        for threads in (1, 2, 5):
+            tf.config.threading.set_intra_op_parallelism_threads(threads)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                loss = tf.reduce_sum(layer(x) ** 2)
+            slopes = tape.gradient(loss, [x, *layer.trainable_variables])
+            results.append([np.asarray(s) for s in slopes])
+    finally:
+        tf.config.threading.set_intra_op_parallelism_threads(before)
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+# Few rows have their inputs multiplied ahead of the steps, many at each step; sizes fill panels or
+# not.
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+@pytest.mark.parametrize(
+    ("batch", "time", "size", "units"),
+    [(1, 1, 1, 1), (1, 30, 5, 16), (3, 70, 33, 17), (40, 3, 16, 32), (25, 13, 300, 70)],
+)
+def test_any_sizes_give_what_steps_give(kind, batch, time, size, units):
+    rng = np.random.default_rng(batch)
+    x = tf.constant(rng.normal(size=(batch, time, size)))
+    make = getattr(tf.keras.layers, kind)
+    one = make(units, return_sequences=True, dtype="float64", bias_initializer="uniform")
+    other = make(units, return_sequences=True, dtype="float64", unroll=True)
+    one(x), other(x)
+    other.set_weights(one.get_weights())
+    results = []
+    for layer in (one, other):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(tf.sin(layer(x)))
+        results.append([loss, *tape.gradient(loss, [x, *layer.trainable_variables])])
+    for got, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+@pytest.mark.parametrize("batch", [2, 20])
+def test_what_is_no_number_stays_so_and_what_is_large_saturates(kind, batch):
+    layer = getattr(tf.keras.layers, kind)(3, return_sequences=True)
+    x = np.zeros((batch, 4, 2), "float32")
+    x[1, 2] = np.nan
+    out = np.asarray(layer(x))
+    assert np.all(np.isnan(out[1, 2:])) and np.all(np.isfinite(out[0]))
+    assert np.all(np.isfinite(out[1, :2]))
+    for large in (1e4, -1e4, 3e38):
+        assert np.all(np.abs(np.asarray(layer(x * 0 + np.float32(large))[0])) <= 1)
+
+
+def test_gates_with_masks_of_their_own_have_their_inputs_multiplied_before():
+    layer = tf.keras.layers.LSTM(3, dropout=0.5, implementation=1)
+    x = tf.constant(np.ones((2, 3, 4), "float32"))
+    assert "LSTMSequence" in op_types(layer, x, training=True)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(x, training=True) ** 2)
+    assert all(s is not None for s in tape.gradient(loss, layer.trainable_variables))
 
 
 def test_layers_show_lists_of_variables():

@@ -108,9 +108,10 @@ Tensor GatedCellLayer::projected(const Tensor& inputs, const CellWeights& w, int
   return w.bias.defined() ? y + w.bias : y;
 }
 
-Tensor GatedCellLayer::project_all(const Tensor& inputs, CellWeights w) const {
+GatedCellLayer::KernelInputs GatedCellLayer::inputs_of(const Tensor& inputs, CellWeights w) const {
   for (Tensor& mask : w.input_masks) mask = expand_dims(mask, 1);
-  return project(inputs, w);
+  if (w.input_masks.size() > 1) return {project(inputs, w), {}};
+  return {w.input_masks.empty() ? inputs : inputs * w.input_masks[0], {w.kernel, w.bias}};
 }
 
 Tensor GatedCellLayer::recurred(const Tensor& state, const CellWeights& w, int64_t gates) const {

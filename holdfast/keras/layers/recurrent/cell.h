@@ -3,6 +3,7 @@
 
 #include "holdfast/keras/handle.h"
 #include "holdfast/keras/seed_generator.h"
+#include "holdfast/ops/recurrent.h"
 
 namespace holdfast::keras::layers {
 
@@ -75,8 +76,13 @@ class HOLDFAST_API GatedCellLayer : public CellLayer, public DrawsSeeds {
   /// Whether the kernels of whole sequences fit: Keras' own activations, nothing between the steps.
   template <class O>
   bool fits_kernel(const O& o, const Tensor& inputs, const CellWeights&) const;
-  /// `project` for [batch, time, size].
-  Tensor project_all(const Tensor& inputs, CellWeights) const;
+  /// Inputs [batch, time, size] for such a kernel, and what it multiplies them with: nothing where
+  /// each gate has a mask of its own, for then they are multiplied here.
+  struct KernelInputs {
+    Tensor x;
+    nn::InputWeights by;
+  };
+  KernelInputs inputs_of(const Tensor& inputs, CellWeights) const;
 };
 
 /// Whether the cell is one of ours as it is: no class of a program's derives from it and says

@@ -94,8 +94,9 @@ Tensors GRUCellLayer::step(const Tensor& projected, std::span<const Tensor> stat
 AllSteps GRUCellLayer::steps(const Tensor& x, std::span<const Tensor> states, const Tensor& mask,
                              const CellWeights& w) const {
   if (!options_.reset_after || !fits_kernel(options_, x, w)) return {};
+  auto [inputs, by] = inputs_of(x, w);
   auto [all, last] =
-      nn::gru_sequence(project_all(x, w), w.recurrent, w.recurrent_bias, states[0], mask);
+      nn::gru_sequence(inputs, w.recurrent, w.recurrent_bias, states[0], mask, by);
   return {all, last};
 }
 

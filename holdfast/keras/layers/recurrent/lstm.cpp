@@ -83,7 +83,8 @@ Tensors LSTMCellLayer::step(const Tensor& x, std::span<const Tensor> states,
 AllSteps LSTMCellLayer::steps(const Tensor& x, std::span<const Tensor> states, const Tensor& mask,
                               const CellWeights& w) const {
   if (!fits_kernel(options_, x, w)) return {};
-  auto [all, last] = nn::lstm_sequence(project_all(x, w), w.recurrent, states[0], states[1], mask);
+  auto [inputs, by] = inputs_of(x, w);
+  auto [all, last] = nn::lstm_sequence(inputs, w.recurrent, states[0], states[1], mask, by);
   return {all, last};
 }
 
