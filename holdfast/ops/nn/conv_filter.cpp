@@ -122,19 +122,12 @@ class Adder {
   }
 
   void pack(const Block& b) {
-    int64_t width = cut_.loop.width, n = s_.out_channels;
+    int64_t width = cut_.loop.width, n = s_.out_channels, line = s_.out[2] * n,
+            first = ((b.n * s_.out[0] + b.d) * s_.out[1] + b.h) * line + b.w * n;
     float* to = packed_.mutable_raw<float>();
-    for (int64_t j = 0; j < n; j += width) {
-      auto some = static_cast<size_t>(std::min(width, n - j));
-      for (int64_t i = 0; i < b.lines; ++i) {
-        const float* from =
-            maps_ + (((b.n * s_.out[0] + b.d) * s_.out[1] + b.h + i) * s_.out[2] + b.w) * n + j;
-        for (int64_t p = 0; p < b.positions; ++p, from += n, to += width) {
-          std::memcpy(to, from, some * sizeof(float));
-          std::fill(to + some, to + width, 0.f);
-        }
-      }
-    }
+    for (int64_t j = 0; j < n; j += width)
+      for (int64_t i = 0; i < b.lines; ++i, to += b.positions * width)
+        cut_.loop.pack(maps_ + first + i * line + j, n, b.positions, std::min(width, n - j), to);
   }
 
   // Rows of the filter that lie side by side in a line, and their first tap.
@@ -244,14 +237,9 @@ Status run_filter_product(Call& c, bool depthwise) {
   });
   float* filter = k.filter.mutable_raw<float>();
   parallel_for(cut.rows, grain_for(cut.pieces * s.out_channels), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      float* to = filter + r * s.out_channels;
-      std::memcpy(to, sum + r * cut.row, static_cast<size_t>(s.out_channels) * sizeof(float));
-      for (int64_t i = 1; i < cut.pieces; ++i) {
-        const float* more = sum + (i * cut.rows + r) * cut.row;
-        for (int64_t o = 0; o < s.out_channels; ++o) to[o] += more[o];
-      }
-    }
+    for (int64_t r = begin; r < end; ++r)
+      cut.loop.join(sum + r * cut.row, cut.rows * cut.row, cut.pieces, filter + r * s.out_channels,
+                    s.out_channels);
   });
   return {};
 }

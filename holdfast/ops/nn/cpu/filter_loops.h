@@ -24,6 +24,10 @@ struct FilterLoop {
   int64_t width;   // maps of a panel
   int64_t height;  // floats of a run that are worked on at a time
   void (*add)(const FilterBlock&);
+  /// Copies a panel's maps, `some` of `width`, of as many positions; zeros fill it up.
+  void (*pack)(const float* from, int64_t step, int64_t positions, int64_t some, float* to);
+  /// to[i] = the sum of `count` floats that lie `step` apart, from from[i] on.
+  void (*join)(const float* from, int64_t step, int64_t count, float* to, int64_t n);
 };
 
 #define HOLDFAST_DECLARE(isa)           \

@@ -62,8 +62,34 @@ void add(const FilterBlock& b) {
   }
 }
 
+void pack(const float* from, int64_t step, int64_t positions, int64_t some, float* to) {
+  constexpr int64_t width = 2 * kLanes;
+  for (int64_t p = 0; p < positions; ++p, from += step, to += width) {
+    if (some == width) {
+      *reinterpret_cast<Vec*>(to) = *reinterpret_cast<const Vec*>(from);
+      *reinterpret_cast<Vec*>(to + kLanes) = *reinterpret_cast<const Vec*>(from + kLanes);
+    } else {
+      for (int64_t j = 0; j < width; ++j) to[j] = j < some ? from[j] : 0.f;
+    }
+  }
+}
+
+void join(const float* from, int64_t step, int64_t count, float* to, int64_t n) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Vec sum = *reinterpret_cast<const Vec*>(from + i);
+    for (int64_t k = 1; k < count; ++k) sum += *reinterpret_cast<const Vec*>(from + k * step + i);
+    *reinterpret_cast<Vec*>(to + i) = sum;
+  }
+  for (; i < n; ++i) {
+    float sum = from[i];
+    for (int64_t k = 1; k < count; ++k) sum += from[k * step + i];
+    to[i] = sum;
+  }
+}
+
 }  // namespace
 
-const FilterLoop filter_loop_{2 * kLanes, kRows, &add};
+const FilterLoop filter_loop_{2 * kLanes, kRows, &add, &pack, &join};
 
 }  // namespace holdfast::nn::HOLDFAST_ISA
