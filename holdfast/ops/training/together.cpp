@@ -76,7 +76,7 @@ const Op together =
 const OpDef& together_op() { return together.def(); }
 
 Attrs together_attrs(const OpDef& op, const Attrs& attrs) {
-  return {Arg(op.name), attrs.size() > 1 ? attrs[1] : Arg(false)};
+  return {Arg(op.name), attrs.size() > 1 ? attrs.back() : Arg(false)};
 }
 
 int variables_of_rule(const OpDef& op) {
