@@ -19,6 +19,8 @@ OURS = ("ours", "loops", "before")
 MATRIX = (4096, 1024)
 CHAIN = "10-op chain, 16M floats"
 ADAM, MEMORY = "Adam, 10M parameters in 100 variables", "the same memory, read and written"
+READ = "a loop that only reads those 16 MB"
+FOLDS = tuple(f"{name} over axis {axis}" for axis in (0, 1) for name in ("max", "sum"))
 EMITTED = "emitting 20 instructions"
 HEADS, WIDTH, INNER = 8, 256, 1024
 STEPS = ("MLP 784-512-512-10, train step of 128", "CNN, train step of 64")
@@ -33,11 +35,7 @@ GOALS = {
         for name in ("softmax", "softmax, written out", "layer norm, written out")
         for gradient in ("", ", with gradient")
     },
-    **{
-        f"{name} over axis {axis}": ("peer", 0.95, 0.85)
-        for name in ("max", "sum")
-        for axis in (0, 1)
-    },
+    **dict.fromkeys(FOLDS, ("peer", 0.95, 0.85)),
     **dict.fromkeys(STEPS, ("before", 0.95)),
     ENCODER: ("before", 0.95),
     ADAM: (MEMORY, 1.1),
@@ -122,6 +120,8 @@ def of_tensorflow(tf, kind, options, threads):
     for axis in (0, 1):
         for name, g in (("max", tf.reduce_max), ("sum", tf.reduce_sum)):
             yield f"{name} over axis {axis}", lambda g=g, axis=axis: g(m, axis)
+    if kind == "ours" and (reads := reading(m, threads)):
+        yield READ, reads
     yield "cast to float16, eager", lambda: tf.cast(m, tf.float16)
     yield "transpose, eager", lambda: tf.transpose(m)
     drop = traced(lambda x: tf.nn.dropout(x, 0.1))
@@ -154,7 +154,7 @@ def adam_of_ours(tf, threads):
         adam.apply(gradients, variables)
 
     yield ADAM, step
-    if loop := memory_loop():
+    if library := loops():
         step()  # slots are what they stay
         beside = [v for v in adam.variables if "momentum" in v.path or "velocity" in v.path]
         arrays = zip(variables, beside[::2], beside[1::2], gradients, strict=True)
@@ -162,7 +162,7 @@ def adam_of_ours(tf, threads):
 
         def over(some):
             for at in some:
-                loop(*map(ctypes.c_void_p, at), ctypes.c_long(100_000))
+                library.move(*map(ctypes.c_void_p, at), ctypes.c_long(100_000))
 
         # Each thread has its share of the variables, while it is outside of Python.
         team = concurrent.futures.ThreadPoolExecutor(threads)
@@ -176,7 +176,28 @@ def held(value):
     return value() if callable(value) else value
 
 
+def reading(m, threads):
+    """A call that reads the elements of a matrix, each thread its share of them; none without a compiler."""
+    if not (library := loops()):
+        return None
+    first, share = np.from_dlpack(m).ctypes.data, MATRIX[0] * MATRIX[1] // threads
+    team = concurrent.futures.ThreadPoolExecutor(threads)
+    starts = [first + 4 * share * i for i in range(threads)]
+
+    def over(start):
+        library.look(ctypes.c_void_p(start), ctypes.c_long(share))
+
+    return lambda: over(first) if threads == 1 else list(team.map(over, starts))
+
+
 LOOP = """
+float look(const float* x, long n) {
+  float sum[64] = {0}, all = 0;
+  for (long i = 0; i + 64 <= n; i += 64)
+    for (int j = 0; j < 64; ++j) sum[j] += x[i + j];
+  for (int j = 0; j < 64; ++j) all += sum[j];
+  return all;
+}
 void move(float* w, float* m, float* v, const float* g, long n) {
 #pragma GCC ivdep
   for (long i = 0; i < n; ++i) { m[i] += 0 * g[i]; v[i] += 0 * g[i]; w[i] -= 0 * g[i]; }
@@ -184,16 +205,16 @@ void move(float* w, float* m, float* v, const float* g, long n) {
 """
 
 
-def memory_loop():
-    """A loop over what Adam reads and writes; none where there is no compiler and no HOLDFAST_BENCH_LOOP, which names
-    the library that `code.py --loop` built elsewhere."""
+def loops():
+    """Loops over what Adam reads and writes and over a matrix; none where there is no compiler and no
+    HOLDFAST_BENCH_LOOP, which names the library that `code.py --loop` built elsewhere."""
     built = os.environ.get("HOLDFAST_BENCH_LOOP")
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if not built and not compiler:
         return None
     if not built:
         built = build_loop(compiler, pathlib.Path(tempfile.mkdtemp()) / "loop.so")
-    return ctypes.CDLL(str(built)).move
+    return ctypes.CDLL(str(built))
 
 
 def build_loop(compiler, to):

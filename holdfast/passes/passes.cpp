@@ -106,6 +106,8 @@ const std::vector<Pass>& all_passes() {
        &tile_rows, true},
       {"fuse_updates", "Adds to variables inside the loop that computes what is added.",
        &fuse_updates, true},
+      {"join_moves", "Moves all variables of an optimizer's step as one.", &join_moves, true,
+       For::kCpus},
       {"fuse_convolutions",
        "Runs elementwise nodes over a convolution's result while it is in a cache.",
        &fuse_convolutions, true, For::kCpus},

@@ -50,6 +50,7 @@ HOLDFAST_API bool fuse_reductions(Graph&);
 HOLDFAST_API bool tile_rows(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
+HOLDFAST_API bool join_moves(Graph&);
 /// Runs elementwise nodes over a convolution's result while it is in a cache.
 HOLDFAST_API bool fuse_convolutions(Graph&);
 /// Computes some values again rather than keep them, where much memory costs little work.

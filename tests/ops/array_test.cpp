@@ -113,6 +113,21 @@ TEST(Transpose, AllRanksAndSizes) {
   EXPECT_EQ(code_of([&] { transpose(x, {.perm = Sizes{0, 0, 1, 2}}); }), Code::E1103);
 }
 
+// Such rows are copied line by line.
+TEST(Transpose, RowsThatLieAPowerOfTwoApart) {
+  for (Shape s :
+       {Shape{1, 256}, Shape{37, 256}, Shape{64, 512}, Shape{50, 1024}, Shape{131, 768}}) {
+    Tensor m = count(s), t = transpose(m);
+    for (int64_t i = 0; i < s[0]; ++i)
+      for (int64_t j = 0; j < s[1]; ++j)
+        ASSERT_EQ(t.data<float>()[j * s[0] + i], m.data<float>()[i * s[1] + j]) << s.text();
+  }
+  Tensor x = count({3, 21, 256}), y = transpose(x, {.perm = Sizes{2, 0, 1}});
+  for (int64_t i = 0; i < 63; ++i)
+    for (int64_t j = 0; j < 256; ++j)
+      ASSERT_EQ(y.data<float>()[j * 63 + i], x.data<float>()[i * 256 + j]);
+}
+
 TEST(StridedSlice, NumPysBasicSlicing) {
   Tensor x = count({3, 4});
   using I = IndexItem;

@@ -100,8 +100,36 @@ TEST(Conv, AllKernelsAgree) {
   }
 }
 
+// Large enough for the gradient of a filter that goes line by line: lines inside of the image and
+// beyond it, taps apart, maps that fill no panel, long lines, many channels.
+TEST(Conv, GradientsOfLargeFiltersAgree) {
+  struct Case {
+    Shape image, filter;
+    Sizes strides, dilations;
+    nn::Padding padding;
+  };
+  for (const Case& c :
+       {Case{{4, 26, 26, 32}, {3, 3, 32, 64}, 1, 1, "VALID"},
+        Case{{2, 23, 29, 40}, {3, 5, 40, 45}, 1, 1, "SAME"},
+        Case{{9, 31, 27, 24}, {5, 5, 24, 32}, Sizes{2, 2}, 1, "SAME"},
+        Case{{3, 33, 30, 20}, {3, 3, 20, 80}, 1, 2, "SAME"},
+        Case{{1, 5, 300, 16}, {3, 7, 16, 80}, 1, 1, {{0, 0}, {2, 0}, {1, 6}, {0, 0}}},
+        Case{{1, 9, 8, 160}, {3, 3, 160, 480}, 1, 1, "SAME"}}) {
+    Tensor x = noise<double>(c.image, 1), w = noise<double>(c.filter, 2);
+    auto conv = [&](const Tensor& a, const Tensor& b) {
+      return nn::conv2d(a, b, c.strides, c.padding, {.dilations = c.dilations});
+    };
+    expect_near(gradients(cast(x, float32), cast(w, float32), conv).filter,
+                gradients(x, w, conv).filter, 1e-3);
+  }
+  Tensor x = noise<double>({2, 7, 9, 10, 20}, 1), w = noise<double>({2, 3, 3, 20, 80}, 2);
+  auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv3d(a, b, 1, "SAME"); };
+  expect_near(gradients(cast(x, float32), cast(w, float32), conv).filter,
+              gradients(x, w, conv).filter, 1e-3);
+}
+
 TEST(Conv, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
-  Tensor x = noise({4, 14, 14, 32}, 1), w = noise({3, 3, 32, 32}, 2);
+  Tensor x = noise({12, 14, 14, 32}, 1), w = noise({3, 3, 32, 64}, 2);
   auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv2d(a, b, 1, "SAME"); };
   set_deterministic(true);
   std::vector<std::vector<float>> seen[3];

@@ -164,6 +164,23 @@ TEST(Matmul, SmallProductsOfAllSizes) {
         for (bool ta : {false, true}) check_product<float>(m, k, n, ta, false);
 }
 
+TEST(Matmul, ManyRowsTimesASmallMatrixHaveTheBitsOfFewForAnyNumberOfThreads) {
+  for (int64_t n : {16, 32, 64}) {
+    Tensor a = sin(filled<float>({3001, 40})), b = sin(filled<float>({40, n}, 3));
+    set_num_threads(1);
+    auto whole = matmul(a, b).to_vector<float>();
+    auto few = matmul(slice(a, {2990, 0}, {11, 40}), b).to_vector<float>();
+    EXPECT_EQ(few, std::vector<float>(whole.end() - 11 * n, whole.end()));
+    set_num_threads(3);
+    EXPECT_EQ(matmul(a, b).to_vector<float>(), whole);
+    EXPECT_EQ(matmul(transpose(a), b, {.transpose_a = true}).to_vector<float>(), whole);
+    set_num_threads(0);
+  }
+  for (int64_t m : {66, 71, 72, 1500})
+    for (int64_t k : {1, 16, 64})
+      for (int64_t n : {8, 16, 48}) check_product<float>(m, k, n, m % 2, false);
+}
+
 TEST(Matmul, AnElementOfASmallProductDoesNotDependOnTheOtherSizes) {
   Tensor a = sin(filled<float>({64, 40})), b = sin(filled<float>({40, 56}, 3));
   auto whole = matmul(a, b).to_vector<float>();

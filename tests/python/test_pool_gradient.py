@@ -51,6 +51,25 @@ def test_a_graph_computes_what_eager_code_does(size, window, stride, padding, dt
     assert got.numpy().tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("size,window,stride,padding", WINDOWS)
+def test_float32_has_the_bits_of_float64(size, window, stride, padding):
+    """Windows of four cells have a loop of their own in float32: ties, NaN and -0 are what they are elsewhere."""
+    values = image((2, size, size, 70), tf.float64).numpy()
+    values[1, 2:5, :, 3:9] = np.nan
+    values[values == 1] = -0.0
+    results = []
+    for dtype in (tf.float32, tf.float64):
+        x = tf.constant(values, dtype)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.max_pool2d(x, window, stride, padding)
+        up = np.random.default_rng(8).integers(-2, 3, y.shape).astype(np.float64)
+        up[up == 1] = -0.0
+        dx = tape.gradient(y, x, output_gradients=tf.constant(up, dtype))
+        results.append([np.asarray(t).astype(np.float64).tobytes() for t in (y, dx)])
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize("stride,shared", [(2, True), (1, False)])
 def test_the_gradient_takes_the_memory_of_the_image(stride, shared):
     @tf.function

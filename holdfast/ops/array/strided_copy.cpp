@@ -129,10 +129,37 @@ void transpose_block(int64_t rows, int64_t cols, const T* from, int64_t from_str
     for (int64_t c = 0; c < cols; ++c) to[r * to_stride + c] = from[c * from_stride + r];
 }
 
+// The same for 32 bits, cache line by cache line. Lines whose distance is a large power of two
+// share a few places of the first cache: each is read at once, before others push it out. One core
+// of an EPYC with AVX2, milliseconds of the block and of lines: 1024 x 4096 3.8 and 2.6, 512 x 512
+// 0.092 and 0.077; where rows lie luckily, 1000 x 1000 0.17 and 0.28.
+constexpr int64_t kUnlucky = 256;  // elements
+void transpose_lines(int64_t rows, int64_t cols, const uint32_t* from, int64_t from_stride,
+                     uint32_t* to, int64_t to_stride) {
+  constexpr int64_t n = 16;
+  alignas(64) uint32_t lines[n * n];
+  for (int64_t r = 0; r < rows; r += n)
+    for (int64_t c = 0; c < cols; c += n) {
+      int64_t high = std::min(n, rows - r), wide = std::min(n, cols - c);
+      const uint32_t* p = from + c * from_stride + r;
+      uint32_t* q = to + r * to_stride + c;
+      if (high < n || wide < n) {
+        transpose_block(high, wide, p, from_stride, q, to_stride);
+        continue;
+      }
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(lines + i * n, p + i * from_stride, n * sizeof(uint32_t));
+      transpose_block(n, n, lines, n, q, to_stride);
+    }
+}
+
 // Reading runs along `rows`, writing along `cols`: in blocks, so that both use whole cache lines.
 template <class T>
 void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, const CopyAxis& cols,
                      const T* from, T* to) {
+  auto* transpose = transpose_block<T>;
+  if constexpr (std::is_same_v<T, uint32_t>)
+    if (cols.from % kUnlucky == 0) transpose = transpose_lines;
   int64_t across = (rows.size + kTile - 1) / kTile, along = (cols.size + kTile - 1) / kTile;
   parallel_for(product(outer) * across * along, kPiece / (kTile * kTile),
                [&](int64_t begin, int64_t end) {
@@ -140,9 +167,9 @@ void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, cons
                  int64_t block = begin % (across * along);
                  for (int64_t i = begin; i < end; ++i) {
                    int64_t r = block / along * kTile, c = block % along * kTile;
-                   transpose_block(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c),
-                                   from + w.from + r + c * cols.from, cols.from,
-                                   to + w.to + r * rows.to + c, rows.to);
+                   transpose(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c),
+                             from + w.from + r + c * cols.from, cols.from,
+                             to + w.to + r * rows.to + c, rows.to);
                    if (++block == across * along) {
                      block = 0;
                      w.next();

@@ -51,6 +51,9 @@ Status run_onednn_pieces(Call&, const Prepared&, int64_t images,
 /// Gradient of the image where it has few channels, which libraries are slow at.
 const char* refuse_few_channels(const Types&, Pass, bool depthwise);
 Status run_few_channels(Call&, Pass, bool depthwise);
+/// Gradient of the filter as a product of lines, for channels last.
+const char* refuse_filter_product(const Types&, bool depthwise);
+Status run_filter_product(Call&, bool depthwise);
 Status run_reference(Call&, Pass, bool depthwise);
 
 /// Adds the kernels of one pass to an op. They look at the dtype themselves: input 0 of a gradient
@@ -61,6 +64,10 @@ Builder& conv_kernels(Builder& b) {
     b.kernel(
         "few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
         +[](const Types& t) { return refuse_few_channels(t, P, Depthwise); });
+  if constexpr (P == Pass::kFilter)
+    b.kernel(
+        "lines", +[](Call& c) { return run_filter_product(c, Depthwise); }, kAll,
+        +[](const Types& t) { return refuse_filter_product(t, Depthwise); });
   b.kernel(
       "onednn", +[](const Types& t) { return prepare_onednn(t, P, Depthwise); },
       +[](Call& c, const Prepared& p) { return run_onednn(c, p, Depthwise); });

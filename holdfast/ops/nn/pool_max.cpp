@@ -36,6 +36,15 @@ void forward(const Window& w, const T* image, T* out) {
     for (int64_t p = begin; p < end; ++p) {
       const T* from = image + p / w.positions() * w.in_positions() * n;
       T* best = out + p * n;
+      if (loops.most_of_four && w.cells() == 4) {
+        const T* cells[4];
+        int found = 0;
+        for_cells(w, p % w.positions(), [&](int64_t at) { cells[found++] = from + at * n; });
+        if (found == 4) {
+          loops.most_of_four(cells, best, n);
+          continue;
+        }
+      }
       bool first = true;
       for_cells(w, p % w.positions(), [&](int64_t at) {
         if (first)
@@ -73,6 +82,20 @@ class Finder {
       ++tap;
     });
     taps_ = tap;
+  }
+  // Does all three for a window of four cells whose gradient nobody else adds to: what arrives goes
+  // to `to`. False: it has other cells, and nothing was done.
+  bool spread(const T* image, const T* up, T* to, int64_t output, int64_t count) const {
+    if (!loops_.spread_over_four || w_.cells() != 4) return false;
+    const T* x[4];
+    T* at[4];
+    int found = 0;
+    for_cells(w_, output, [&](int64_t cell) {
+      x[found] = image + cell * w_.channels;
+      at[found++] = to + cell * w_.channels;
+    });
+    if (found == 4) loops_.spread_over_four(x, up, at, count);
+    return found == 4;
   }
   // Clears the cells that were looked at, which lie `step` apart.
   void clear(T* to, int64_t step, int64_t count) const {
@@ -148,6 +171,7 @@ void backward(const Window& w, const T* image, const T* dy, T* dx) {
                        for (int64_t i = 0; i < cells; ++i) clear(i);
                      for (int64_t cell : unseen) clear(cell);
                      for (int64_t o = 0; o < w.positions(); ++o) {
+                       if (!overlap && finder.spread(x, up + o * n, to, o, count)) continue;
                        finder.find(x, o, count);
                        if (!overlap) finder.clear(to, n, count);
                        finder.give(up + o * n, to, n, count);

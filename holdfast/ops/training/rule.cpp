@@ -1,8 +1,9 @@
 #include "holdfast/ops/training/rule.h"
 
 #include <algorithm>
-#include <functional>
+#include <vector>
 
+#include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array/scatter_loops.h"
 #include "holdfast/ops/array/write_variable.h"
@@ -40,15 +41,38 @@ Status misfit(const Call& c, const Parts& p, const Memory& held) {
   return rows ? check_indices(c.op.name.c_str(), c.in(p.indices), var[0]) : Status();
 }
 
+// A variable, and where its memory is noted.
+using Place = std::pair<VariableState*, const Tensor**>;
+
 // Takes hold of one variable after the other, always in the order of their addresses, so that two
 // steps over the same variables cannot wait for each other.
-Status hold(std::span<const std::pair<VariableState*, int>> left, Memory& held,
-            const std::function<Status()>& then) {
+Status hold(std::span<const Place> left, const std::function<Status()>& then) {
   if (left.empty()) return then();
   return write_variable(left[0].first, [&](const Tensor& memory) {
-    held[static_cast<size_t>(left[0].second)] = &memory;
-    return hold(left.subspan(1), held, then);
+    *left[0].second = &memory;
+    return hold(left.subspan(1), then);
   });
+}
+
+// Elements of all moves, one after the other, in pieces of one length.
+void run(std::span<const Move> moves) {
+  constexpr int64_t kPiece = 1 << 13;
+  if (moves.size() == 1) return parallel_for(moves[0].size, kPiece, moves[0].run);
+  std::vector<int64_t> ends;
+  for (const Move& m : moves) ends.push_back((ends.empty() ? 0 : ends.back()) + m.size);
+  parallel_for(ends.back(), kPiece, [&](int64_t begin, int64_t end) {
+    auto i = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), begin) - ends.begin());
+    for (; begin < end; ++i) {
+      int64_t first = ends[i] - moves[i].size, last = std::min(end, ends[i]);
+      if (begin < last) moves[i].run(begin - first, last - first);
+      begin = std::max(begin, last);
+    }
+  });
+}
+
+auto& rules() {
+  static std::vector<std::pair<KernelFn, MoveFn>> noted;
+  return noted;
 }
 
 }  // namespace
@@ -99,24 +123,41 @@ void infer_move(Infer& s) {
     s.bad_shape(p.grad, cat("shape ", want.text(), " for variable `", var->name, "`"));
 }
 
-Status move_variables(Call& c, MoveFn move) {
-  Parts p(c.op);
-  InlineVector<std::pair<VariableState*, int>, 4> order;
-  for (int i = 0; i < p.cells; ++i) order.push_back({variable_state(c.in(i)), i});
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+Status move_variables(Call& c, MoveFn move) { return move_together({&c, 1}, move); }
+
+Status move_together(std::span<Call> calls, MoveFn move) {
+  Parts p(calls[0].op);
+  InlineVector<Memory, 1> held(calls.size());
+  InlineVector<Place, 4> order;
+  for (size_t k = 0; k < calls.size(); ++k) {
+    held[k].resize(static_cast<size_t>(p.cells), nullptr);
+    for (int i = 0; i < p.cells; ++i)
+      order.push_back({variable_state(calls[k].in(i)), &held[k][static_cast<size_t>(i)]});
+  }
+  std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
     return std::less<VariableState*>()(a.first, b.first);
   });
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i].first == order[i - 1].first)
-      return {Code::E1103, cat(c.op.name, ": variable `", order[i].first->name,
+      return {Code::E1103, cat(calls[0].op.name, ": variable `", order[i].first->name,
                                "` came twice, expected a variable of its own for each argument")};
-  Memory held;
-  for (int i = 0; i < p.cells; ++i) held.push_back(nullptr);
-  return hold({order.begin(), order.end()}, held, [&]() -> Status {
-    if (Status s = misfit(c, p, held); !s.ok()) return s;
-    move(c, p, held);
+  return hold({order.begin(), order.end()}, [&]() -> Status {
+    for (size_t k = 0; k < calls.size(); ++k)
+      if (Status s = misfit(calls[k], p, held[k]); !s.ok()) return s;
+    InlineVector<Move, 1> moves;
+    for (size_t k = 0; k < calls.size(); ++k) moves.push_back(move(calls[k], p, held[k]));
+    run({moves.begin(), moves.end()});
     return {};
   });
+}
+
+void note_rule(KernelFn kernel, MoveFn move) { rules().emplace_back(kernel, move); }
+
+MoveFn rule_of(const OpDef& op) {
+  for (const Kernel& k : op.kernels)
+    for (auto [kernel, move] : rules())
+      if (k.run && k.run == kernel) return move;
+  return nullptr;
 }
 
 }  // namespace holdfast::train

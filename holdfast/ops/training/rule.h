@@ -13,8 +13,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <span>
 
-#include "holdfast/base/parallel.h"
 #include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/variable.h"
@@ -33,10 +34,23 @@ struct Parts {
 
 /// The memory of the variables while a rule runs, which nobody else sees.
 using Memory = InlineVector<const Tensor*, 4>;
-using MoveFn = void (*)(const Call&, const Parts&, const Memory&);
+/// A rule over `size` elements, of which `run(begin, end)` moves some. Nothing is left of a rule
+/// that had to go row by row.
+struct Move {
+  int64_t size = 0;
+  std::function<void(int64_t, int64_t)> run;
+};
+using MoveFn = Move (*)(const Call&, const Parts&, const Memory&);
 
-/// Checks the operands, takes hold of the variables, and calls `move`.
+/// Checks the operands, takes hold of the variables, and moves them.
 Status move_variables(Call& c, MoveFn move);
+/// The same for several calls of one op, whose variables are all different: nothing moves if one is
+/// refused, and threads share all elements.
+Status move_together(std::span<Call> calls, MoveFn move);
+/// Keeps by which rule a kernel moves variables; what it was for the kernel of an op, null for
+/// others.
+void note_rule(KernelFn kernel, MoveFn move);
+MoveFn rule_of(const OpDef& op);
 void infer_move(Infer& s);
 /// One number of the op.
 template <class W>
@@ -105,7 +119,8 @@ void move_rows(const R& rule, const std::array<T*, R::kCells>& at, const T* g,
 }
 
 template <template <class> class Rule, auto Flag>
-void move_all(const Call& c, const Parts& p, const Memory& held) {
+Move move_all(const Call& c, const Parts& p, const Memory& held) {
+  Move out;
   bool flag = false;
   if constexpr (!std::is_null_pointer_v<decltype(Flag)>)
     flag = (c.attrs<holdfast::detail::OwnerOf<Flag>>().*Flag)();
@@ -122,8 +137,8 @@ void move_all(const Call& c, const Parts& p, const Memory& held) {
       int64_t rows = held[0]->dim(0);
       return move_rows<T, R>(rule, at, g, c.in(p.indices), rows ? held[0]->size() / rows : 0);
     }
-    parallel_for(held[0]->size(), int64_t{1} << 14,
-                 [&](int64_t begin, int64_t end) { move_run<T, R>(rule, at, g, begin, end); });
+    out = {held[0]->size(),
+           [=](int64_t begin, int64_t end) { move_run<T, R>(rule, at, g, begin, end); }};
   };
   DType d = held[0]->dtype();
   visit_floats(d, as);
@@ -131,6 +146,7 @@ void move_all(const Call& c, const Parts& p, const Memory& held) {
     if (d == DType::kComplex64) as(complex64{});
     if (d == DType::kComplex128) as(complex128{});
   }
+  return out;
 }
 
 inline void add(InlineVector<Tensor, 12>& to, const Variable& v, DType) {
@@ -159,11 +175,10 @@ Builder& moves(Builder& b, const char* inputs, bool flag_default = false) {
     b.attr(std::string(holdfast::detail::field_name<Flag>()).c_str(), flag_default)
         .template attrs<&A::use_locking, Flag>();
   }
-  return b.stateful()
-      .no_gradient()
-      .outputs("")
-      .infer(infer_move)
-      .kernel("in place", +[](Call& c) { return move_variables(c, detail::move_all<Rule, Flag>); });
+  constexpr MoveFn kMove = detail::move_all<Rule, Flag>;
+  KernelFn kernel = +[](Call& c) { return move_variables(c, kMove); };
+  note_rule(kernel, kMove);
+  return b.stateful().no_gradient().outputs("").infer(infer_move).kernel("in place", kernel);
 }
 
 /// Runs such an op: variables by their handles, numbers in the dtype of the first variable.

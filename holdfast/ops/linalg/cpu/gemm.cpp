@@ -22,9 +22,11 @@
 // small: up to 64 a side our own loop reads operands where they lie, and is done before a call of a
 // library has begun (one core of an EPYC with AVX2, microseconds of oneDNN's gemm and of the loop:
 // 4 x 4 x 4 0.94 and 0.05, 16 x 16 x 16 1.02 and 0.10, 32 x 32 x 32 1.7 and 0.8, 64 x 64 x 64 7.3
-// and 5.0). Batches of small matrices whose second is transposed go to its matmul primitive, one
-// call for all. oneDNN has no float64, no complex numbers and no integers: OpenBLAS takes the first
-// two where it knows the processor, our own kernel the rest.
+// and 5.0). So do many rows times such a matrix, if its columns fill whole vectors (4096 x 16 x 16
+// 31.8 and 26.6, 4096 x 32 x 32 95 and 91, 128 x 64 x 64 13.9 and 12.2). Batches of small matrices
+// whose second is transposed go to its matmul primitive, one call for all. oneDNN has no float64,
+// no complex numbers and no integers: OpenBLAS takes the first two where it knows the processor,
+// our own kernel the rest.
 //
 // OpenBLAS always runs at one thread: its pool and the OpenMP team would fight for the cores, and a
 // change of its thread count is global. Products are cut into tiles for the team instead. oneDNN
@@ -118,6 +120,21 @@ bool multiply_small(const Product& p, int64_t rows, int64_t columns, const void*
   bool ta = p.read_a.transposed, tb = p.read_b.transposed;
   return own().small({rows, columns, p.k, a, ta ? 1 : lda, ta ? lda : 1, b, tb ? 1 : ldb,
                       tb ? ldb : 1, c, p.n, false, false});
+}
+
+// Many rows times a small matrix: pieces of rows side by side, with the bits of the whole.
+bool multiply_tall(const Product& p, const void* a, const void* b, void* c) {
+  if (p.dtype != DType::kFloat32 || p.read_b.transposed || p.n % own().lanes ||
+      std::max(p.n, p.k) > 64)
+    return false;
+  bool ta = p.read_a.transposed;
+  int64_t rows = std::max<int64_t>(64, static_cast<int64_t>(kWorthAThread) / (p.n * p.k));
+  parallel_for(p.m, rows, [&](int64_t begin, int64_t end) {
+    own().small({end - begin, p.n, p.k, static_cast<const float*>(a) + begin * (ta ? 1 : p.k),
+                 ta ? 1 : p.k, ta ? p.m : 1, b, p.n, 1, static_cast<float*>(c) + begin * p.n, p.n,
+                 false, false});
+  });
+  return true;
 }
 
 // The part [i0, i0 + p.m) x [j0, j0 + p.n) of a product of sizes `whole`, on this thread alone.
@@ -217,8 +234,9 @@ void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void*
 }
 
 void multiply_one(const Product& p, const void* a, const void* b, void* c) {
-  if (multiply_small(p, p.m, p.n, a, p.read_a.transposed ? p.m : p.k, b,
-                     p.read_b.transposed ? p.k : p.n, c))
+  if (p.m > 64 ? multiply_tall(p, a, b, c)
+               : multiply_small(p, p.m, p.n, a, p.read_a.transposed ? p.m : p.k, b,
+                                p.read_b.transposed ? p.k : p.n, c))
     return;
   int64_t rows = p.m;
   if (work(p) > 2 * most_at_once(p.dtype))

@@ -61,7 +61,10 @@ struct Strided {
 using GemmLoop = void (*)(const Strided&);
 struct GemmTable {
   GemmLoop f32, f64, i32, i64, c64, c128;
-  bool (*small)(const Strided&);  // float32 of at most 64 a side, `b` by rows; false: another
+  // float32 of at most 64 a side, `b` by rows; any number of rows where columns fill whole vectors.
+  // False: another.
+  bool (*small)(const Strided&);
+  int64_t lanes;  // float32 of a vector
 };
 
 }  // namespace holdfast::gemm

@@ -235,7 +235,7 @@ void columns_in_place(const Strided& s, const float* b, int64_t b_row, float* c,
 
 bool small_product(const Strided& s) {
   constexpr int64_t lanes = Tile<float>::kLanes, most = 64;
-  if (s.b_col != 1 || s.m > most || s.n > most || s.k > most) return false;
+  if (s.b_col != 1 || s.n > most || s.k > most || (s.m > most && s.n % lanes)) return false;
   if (s.n < lanes / 2 && s.m * s.k > 1024)
     return false;  // most of each vector would be for nothing
   const float* b = static_cast<const float*>(s.b);
@@ -314,7 +314,8 @@ gemm::GemmTable gemm_table() {
           product<uint64_t>,
           product<std::complex<float>>,
           product<std::complex<double>>,
-          small_product};
+          small_product,
+          Tile<float>::kLanes};
 }
 
 }  // namespace holdfast::HOLDFAST_ISA

@@ -15,6 +15,11 @@ struct PoolLoops {
   void (*most_at)(const T* x, int32_t tap, T* best, int32_t* at, int64_t n);
   /// sum[c] += x[c] where at[c] is `tap`. Integers wrap around.
   void (*add_where)(const T* x, const int32_t* at, int32_t tap, W* sum, int64_t n);
+  /// Windows of four cells at once, which many pools have; null where there is no such loop. The
+  /// first one gives best[c] = the largest, the second one puts up[c] where it came from and 0 into
+  /// the other three: `to` may be `x`.
+  void (*most_of_four)(const T* const* x, T* best, int64_t n) = nullptr;
+  void (*spread_over_four)(const T* const* x, const T* up, T* const* to, int64_t n) = nullptr;
   /// sum[c] += x[c] * scale.
   void (*add)(const T* x, W scale, W* sum, int64_t n);
 };
