@@ -73,6 +73,7 @@ Where GradientTape::used() const { return recorder_->used; }
 std::vector<Variable> GradientTape::watched_variables() const {
   std::vector<Variable> out;
   for (const Tensor& handle : recorder_->variables) out.push_back(Variable::from_handle(handle));
+  std::ranges::sort(out, {}, [](const Variable& v) { return v.handle().id(); });
   return out;
 }
 

@@ -86,6 +86,9 @@ class Generator:
         self._state_var: Variable = state
         self._base = _holdfast.GeneratorBase(state, self._alg)
 
+    def _checkpoint_children(self) -> dict[str, Any]:
+        return {"_state_var": self._state_var}
+
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
         """Continues from `state`; a Variable is shared."""

@@ -21,6 +21,13 @@ TEST(Tape, FollowsTrainableVariablesOnItsOwnAndNothingElse) {
   EXPECT_EQ(tape.watched_variables()[0], w);
 }
 
+TEST(Tape, WatchedVariablesComeInTheOrderInWhichTheyWereMade) {
+  Variable a(1.0f), b(2.0f), c(3.0f);
+  GradientTape tape;
+  Tensor y = c * b + a * c;
+  EXPECT_EQ(tape.watched_variables(), (std::vector<Variable>{a, b, c}));
+}
+
 TEST(Tape, GivesHigherOrdersWhenNested) {
   Tensor x = Tensor::scalar(2.0f);
   GradientTape outer;

@@ -198,6 +198,53 @@ def test_a_bmp_is_read_from_below():
     assert io.decode_image(head + rows).numpy().tolist() == image.tolist()
     with pytest.raises(tf.errors.InvalidArgumentError, match="BMP"):
         io.decode_bmp((head + rows)[:-1])
+    clear = io.decode_bmp(head + rows, channels=4).numpy()
+    assert clear[..., :3].tolist() == image.tolist() and (clear[..., 3] == 255).all()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1 channel is wanted"):
+        io.decode_bmp(head + rows, channels=1)
+
+
+def test_a_gray_bmp_has_as_many_channels_as_are_wanted():
+    rows = bytes([7, 9, 0, 0]) + bytes([1, 3, 0, 0])
+    head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(rows), 0, 0, 54, 40, 2, 2, 1, 8, 0, len(rows), 0, 0, 0, 0)  # fmt: skip
+    assert io.decode_bmp(head + rows).numpy()[..., 0].tolist() == [[1, 3], [7, 9]]
+    assert io.decode_bmp(head + rows, channels=3).numpy()[1].tolist() == [[7] * 3, [9] * 3]
+    assert io.decode_bmp(head + rows, channels=4).numpy()[0, 1].tolist() == [3, 3, 3, 255]
+
+
+def chunk(kind, data):
+    check = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+
+def test_a_palette_with_transparency_has_as_many_channels_as_are_wanted():
+    file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 3, 0, 0, 0))
+    file += chunk(b"PLTE", bytes([10, 20, 30, 40, 50, 60])) + chunk(b"tRNS", bytes([99]))
+    file += chunk(b"IDAT", zlib.compress(b"\0\0\1")) + chunk(b"IEND", b"")
+    whole = [[[10, 20, 30, 99], [40, 50, 60, 255]]]
+    assert io.decode_png(file).numpy().tolist() == whole
+    assert io.decode_png(file, channels=4).numpy().tolist() == whole
+    assert io.decode_png(file, channels=3).numpy().tolist() == [[p[:3] for p in whole[0]]]
+    assert io.decode_png(file, channels=1).shape == (1, 2, 1)
+    wide = io.decode_png(file, channels=3, dtype=tf.uint16).numpy()
+    assert wide.tolist() == [[[n * 257 for n in p[:3]] for p in whole[0]]]
+
+
+def test_ops_of_one_kind_of_file_read_the_others():
+    image = picture()
+    png, jpeg = io.encode_png(image), io.encode_jpeg(image)
+    assert io.decode_jpeg(png).numpy().tolist() == image.tolist()
+    assert io.decode_png(jpeg).numpy().tolist() == io.decode_jpeg(jpeg).numpy().tolist()
+    assert io.decode_gif(png).numpy().tolist() == [image.tolist()]
+    assert io.decode_png(png, channels=1).numpy().tolist() == io.decode_jpeg(png, channels=1).numpy().tolist()  # fmt: skip
+    assert io.decode_png(jpeg, dtype=tf.uint16).dtype == tf.uint16
+    for decode in (io.decode_jpeg, io.decode_png):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="a GIF of 2 frames"):
+            decode(GIF)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`ratio` of 2 is for JPEGs"):
+        io.decode_jpeg(png, ratio=2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="BMP"):
+        io.decode_bmp(png)
 
 
 # Two frames of 2x2 pixels, of four colors, written by hand; the second is one pixel.

@@ -267,3 +267,18 @@ def test_boxes_on_grey_images_are_white():
             tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]] * 2], colors
         )
         assert drawn[0, :, :, 0].numpy().tolist() == [[1, 1, 1], [1, 0, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda x: tf.image.adjust_hue(x, 2.0), "`delta` is 2"),
+        (lambda x: tf.image.adjust_hue(x, tf.constant(-1.5)), "`delta` is -1.5"),
+        (lambda x: tf.image.adjust_contrast(x, [1.0, 2.0, 3.0]), "`contrast_factor` is float32"),
+        (lambda x: tf.image.non_max_suppression(x[0, :, :1], x[0, :, 0], [[3]]), "one number"),
+        (lambda x: tf.image.crop_and_resize(x[None], [[0.0, 0.0, 1.0, 1.0]], [0], [0, 2]), "of 1 or more"),
+    ],
+)  # fmt: skip
+def test_numbers_that_say_nothing_about_an_image_are_refused(call, said):
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=said):
+        call(tf.zeros([4, 4, 3]))

@@ -158,3 +158,24 @@ def test_unsigned_words_as_a_seed_count_by_their_bits(draw):
     np.testing.assert_array_equal(draw(words), draw(words.astype(np.int64)))
     with pytest.raises((TypeError, ValueError), match="seed"):
         draw(np.array([1.0, 2.0]))
+
+
+def test_a_checkpoint_holds_generators_and_those_of_modules(tmp_path):
+    class Noisy(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.noise = tf.random.Generator.from_seed(3)
+
+    g, module = tf.random.Generator.from_seed(1), Noisy()
+    g.normal([5])
+    saved = tf.train.Checkpoint(g=g, module=module)
+    path = saved.save(str(tmp_path / "ckpt"))
+    names = [name for name, _ in tf.train.list_variables(path)]
+    assert "g/_state_var/.ATTRIBUTES/VARIABLE_VALUE" in names
+    assert "module/noise/_state_var/.ATTRIBUTES/VARIABLE_VALUE" in names
+    first = g.normal([2]).numpy().tolist(), module.noise.normal([2]).numpy().tolist()
+    other, another = tf.random.Generator.from_seed(9), Noisy()
+    another.noise.normal([4])
+    tf.train.Checkpoint(g=other, module=another).restore(path).assert_consumed()
+    again = other.normal([2]).numpy().tolist(), another.noise.normal([2]).numpy().tolist()
+    assert first == again

@@ -168,3 +168,12 @@ def test_keras_transforms_take_pairs_and_symbols():
     np.testing.assert_allclose(model(y), y, atol=1e-6)
     with pytest.raises(ValueError, match="pair"):
         tf.keras.ops.fft(x)
+
+
+def test_the_inverse_of_a_window_is_0_where_no_window_reaches():
+    for length, step in ((5, 5), (4, 8)):
+        window = tf.signal.hann_window(length)
+        inverse = tf.signal.inverse_stft_window_fn(step)(length, dtype=tf.float32)
+        product = (window * inverse).numpy()
+        assert product.tolist() == pytest.approx([float(w > 0) for w in window.numpy()])
+        assert float(inverse[0]) == 0

@@ -44,6 +44,14 @@ def test_second_order():
     assert float(slope) == 12 and float(outer.gradient(slope, x)) == 12
 
 
+def test_watched_variables_come_in_the_order_in_which_they_were_made():
+    first, second, third = tf.Variable(1.0), tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = third * second + first * third
+    assert [float(v) for v in tape.watched_variables()] == [1, 2, 3]
+    assert [float(g) for g in tape.gradient(y, tape.watched_variables())] == [3, 3, 3]
+
+
 def test_variables_are_watched_by_themselves_unless_told_otherwise():
     v, w = tf.Variable(1.0), tf.Variable(1.0, trainable=False)
     with tf.GradientTape() as tape:

@@ -49,6 +49,38 @@ def test_sizes_are_followed_through_arithmetic_and_rearranging():
     ]  # fmt: skip
 
 
+def test_a_range_of_another_dtype_has_as_many_elements_as_its_numbers_say():
+    found = shapes_of(
+        lambda x: [
+            tf.range(96, dtype=tf.float32),
+            tf.range(2, 9, 3, dtype=tf.float64),
+            tf.range(4, dtype=tf.int64),
+            tf.range(0, 1.0, 0.25),
+        ]
+    )
+    assert found == [[96], [3], [4], [4]]
+    assert tf.function(lambda: tf.range(2, 9, 3, dtype=tf.float16))().numpy().tolist() == [2, 5, 8]
+
+
+def test_a_size_of_unknown_shape_leaves_the_numbers_beside_it_known():
+    graph = tf.Graph()
+    with graph.as_default():
+        n = tf.compat.v1.placeholder(tf.int32)
+        x = tf.compat.v1.placeholder(tf.float32)
+        shaped = tf.reshape(x, [n, 37])
+        tiled = tf.tile(tf.zeros([1, 1]), [n, 7])
+        padded = tf.pad(tf.zeros([4, 4]), [[1, 2], n])
+        moved = tf.space_to_batch(tf.zeros([3, 4, 6, 2]), [2, 3], n)
+        back = tf.batch_to_space(tf.zeros([12, 4, 6, 2]), [2, 3], n)
+    assert shaped.shape.as_list() == [None, 37] and tiled.shape.as_list() == [None, 7]
+    assert padded.shape.as_list() == [7, None]
+    assert moved.shape.as_list() == [18, None, None, 2] and back.shape.as_list() == [2, None, None, 2]
+    with tf.compat.v1.Session(graph=graph) as session:
+        assert session.run(shaped, {x: np.zeros(74), n: 2}).shape == (2, 37)
+        assert session.run(padded, {n: [0, 1]}).shape == (7, 5)
+        assert session.run(moved, {n: [[0, 0], [0, 0]]}).shape == (18, 2, 2, 2)
+
+
 def test_an_unknown_index_leaves_the_other_axes_known():
     def body(x):
         i = tf.cast(tf.reduce_sum(x) * 0.0, tf.int32)

@@ -27,8 +27,8 @@ std::string read_bmp(std::string_view file, int channels, const ImagePlace& plac
   if (bits != 8 && bits != 24 && bits != 32)
     return cat("it has ", bits, " bits a pixel, and 8, 24 and 32 are read");
   int64_t own = bits / 8;
-  if (channels != 0 && channels != own)
-    return cat(channels, " channels are wanted, and it has ", own);
+  if (channels == 1 && own != 1) return cat("1 channel is wanted, and it has ", own);
+  const int64_t given = channels ? channels : own;
   bool downwards = height < 0;
   height = std::abs(height);
   if (width < 1 || height < 1) return "it has no pixels";
@@ -36,14 +36,15 @@ std::string read_bmp(std::string_view file, int channels, const ImagePlace& plac
   if (static_cast<int64_t>(file.size()) - static_cast<int64_t>(begin) < row * height ||
       begin > file.size())
     return "it ends too early";
-  auto* to = static_cast<uint8_t*>(place({1, height, width, own}));
+  auto* to = static_cast<uint8_t*>(place({1, height, width, given}));
   for (int64_t y = 0; y < height; ++y) {
     int64_t line = downwards ? y : height - 1 - y;
     const char* from = file.data() + begin + row * line;
-    for (int64_t x = 0; x < width; ++x, from += own, to += own) {
-      for (int64_t k = 0; k < own; ++k) to[k] = static_cast<uint8_t>(from[k]);
-      if (own > 1) std::swap(to[0], to[2]);  // blue comes first there
-    }
+    for (int64_t x = 0; x < width; ++x, from += own, to += given)
+      for (int64_t k = 0; k < given; ++k) {
+        int64_t at = own == 1 ? 0 : k < 3 ? 2 - k : k;  // blue comes first there
+        to[k] = k == 3 && own != 4 ? 255 : static_cast<uint8_t>(from[at]);
+      }
   }
   return {};
 }

@@ -71,7 +71,8 @@ bool read_header(Coding& c, int wanted, bool sixteen_bits) {
   const int channels = wanted ? wanted : found;
   bool wants_alpha = channels % 2 == 0, wants_color = channels > 2, has_color = own > 2;
   if (clear && wants_alpha) png_set_tRNS_to_alpha(c.png);
-  if (own % 2 == 0 && !wants_alpha) png_set_strip_alpha(c.png);
+  // Palettes and 16 bits bring the alpha of tRNS along, wanted or not.
+  if (has_alpha && !wants_alpha) png_set_strip_alpha(c.png);
   if (bits == 16 && !sixteen_bits) png_set_strip_16(c.png);
   if (bits < 16 && sixteen_bits) png_set_expand_16(c.png);
   if (sixteen_bits) png_set_swap(c.png);  // as this machine has them

@@ -150,8 +150,25 @@ static const Op pack_op =
         .samples("[uniform(2, 3), uniform(2, 3)]", "[uniform(2, 3), uniform(2, 3)], axis=-1",
                  "[uniform(), uniform()]", "[strings(2), strings(2)], 1")
         .reference("np.stack(values, axis)");
+// Sizes side by side have one shape: what one says of it is true of the others, and shape rules can
+// follow sizes of which only some are numbers.
+static void share_shape(Tensors& all) {
+  if (all.empty() || !kIndices.has(all[0].dtype())) return;
+  Shape whole = Shape::unknown();
+  for (const Tensor& t : all) {
+    auto both = whole.merged(t.shape());
+    if (!both) return;  // the op says so
+    whole = *both;
+  }
+  if (!whole.is_full()) return;
+  for (Tensor& t : all)
+    if (!t.shape().is_full()) t = ensure_shape(t, whole);
+}
+
 Tensor stack(const Ins& values, const AxisOptions& o) {
-  return pack_op.list(values.tensors(), {o.axis})[0];
+  Tensors all = values.tensors();
+  share_shape(all);
+  return pack_op.list(all, {o.axis})[0];
 }
 
 REGISTER(FUNCTION(&parallel_stack)

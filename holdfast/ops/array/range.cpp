@@ -118,11 +118,14 @@ int width(DType d) {
   return -1;
 }
 
-// A scalar under another dtype; a weak number takes it by itself.
+// A scalar under another dtype; a weak number takes it by itself. A number that is there is written
+// anew: a cast would hide it from the shape rule while tracing.
 Tensor as(const In& x, DType d) {
   if (x.weak()) return x.tensor(d);
   Tensor t = x;
-  return t.dtype() == d ? t : cast(t, d);
+  if (t.dtype() == d) return t;
+  bool there = t.dtype() == int32 && t.rank() == 0 && !t.is_symbolic() && known(t).defined();
+  return there && (is_floating(d) || d == int64) ? Tensor::scalar(t.to_int(), d) : cast(t, d);
 }
 
 void infer_linspace(Infer& s) {

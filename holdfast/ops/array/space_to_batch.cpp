@@ -54,12 +54,14 @@ void infer_to_batch(Infer& s) {
   int m = blocked_axes(s, "paddings");
   auto block = s.ints(1), pads = s.ints(2);
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
-  if (m < 0 || !block || !pads) return s.output(s.dtype(), behind_blocks(s.shape(), m));
-  Shape out = s.shape();
+  if (m < 0 || !block) return s.output(s.dtype(), behind_blocks(s.shape(), m));
+  Shape out = pads ? s.shape() : behind_blocks(s.shape(), m);
+  int64_t images = s.shape()[0];
   auto blocks = product(*block);
-  auto batch = blocks && out[0] >= 0 ? checked_mul(out[0], *blocks) : blocks;
+  auto batch = blocks && images >= 0 ? checked_mul(images, *blocks) : blocks;
   if (!batch) s.bad_value("block_shape", sizes_text(*block), "a batch that can be counted");
-  if (out[0] >= 0) out.dims()[0] = *batch;
+  if (images >= 0) out.dims()[0] = *batch;
+  if (!pads) return s.output(s.dtype(), out);
   for (int i = 0; i < m; ++i) {
     auto at = static_cast<size_t>(i);
     int64_t& d = out.dims()[at + 1];
@@ -81,13 +83,15 @@ void infer_to_space(Infer& s) {
   int m = blocked_axes(s, "crops");
   auto block = s.ints(1), crops = s.ints(2);
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
-  if (m < 0 || !block || !crops) return s.output(s.dtype(), behind_blocks(s.shape(), m));
-  Shape out = s.shape();
+  if (m < 0 || !block) return s.output(s.dtype(), behind_blocks(s.shape(), m));
+  Shape out = crops ? s.shape() : behind_blocks(s.shape(), m);
+  int64_t images = s.shape()[0];
   auto blocks = product(*block);
-  if (!blocks || (out[0] >= 0 && out[0] % *blocks))
+  if (!blocks || (images >= 0 && images % *blocks))
     s.bad_shape(
         0, cat("a batch that is a multiple of the product of block_shape ", sizes_text(*block)));
-  if (out[0] >= 0) out.dims()[0] /= *blocks;
+  if (images >= 0) out.dims()[0] = images / *blocks;
+  if (!crops) return s.output(s.dtype(), out);
   for (int i = 0; i < m; ++i) {
     auto at = static_cast<size_t>(i);
     int64_t& d = out.dims()[at + 1];

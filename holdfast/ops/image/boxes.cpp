@@ -6,6 +6,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/image.h"
 #include "holdfast/ops/image/need.h"
@@ -169,8 +170,11 @@ REGISTER(FUNCTION(&non_max_suppression)
                   "first."));
 Tensor non_max_suppression(const In& boxes, const In& scores, const Sizes& max_output_size,
                            const NonMaxSuppressionOptions& o) {
-  Tensor most =
-      reshape(need_int32("non_max_suppression", "max_output_size", max_output_size), Sizes{});
+  Tensor most = need_int32("non_max_suppression", "max_output_size", max_output_size);
+  if (most.shape().has_rank() && (most.rank() > 1 || (most.rank() == 1 && most.dim(0) > 1)))
+    fail(Code::E1102, cat("non_max_suppression: `max_output_size` is ", type_text(most),
+                          ", expected one number"));
+  most = reshape(most, Sizes{});
   return suppression_op({cast(boxes.tensor(float32), float32),
                          cast(scores.tensor(float32), float32), most,
                          static_cast<float>(o.iou_threshold),

@@ -1,4 +1,5 @@
 // Colours of images: other dtypes, other spaces, brighter, more of this or that.
+#include <cmath>
 #include <limits>
 
 #include "holdfast/base/diagnostic.h"
@@ -220,6 +221,9 @@ REGISTER(FUNCTION(&adjust_contrast)
              .reference("(images - images.mean((-3, -2), keepdims=True)) * contrast_factor + "
                         "images.mean((-3, -2), keepdims=True)"));
 Tensor adjust_contrast(const In& images, const In& contrast_factor) {
+  if (Tensor f = contrast_factor; f.shape().has_rank() && f.rank() != 0)
+    fail(Code::E1102, cat("adjust_contrast: `contrast_factor` is ", type_text(f),
+                          ", expected one number for all images"));
   return on_floats(images, [&](const Tensor& x) {
     if (x.shape().has_rank() && x.rank() < 3)
       fail(Code::E1102, cat("adjust_contrast: `images` is ", type_text(x),
@@ -236,6 +240,9 @@ REGISTER(FUNCTION(&adjust_hue)
              .samples("uniform(2, 3, 3, low=0.1, high=0.9), 0.2")
              .checks({.rtol = 1e-3, .gradient = false}));
 Tensor adjust_hue(const In& image, const In& delta) {
+  if (Tensor d = delta; !d.is_symbolic() && d.size() == 1 && !(std::abs(d.to_double()) <= 1))
+    fail(Code::E1103,
+         cat("adjust_hue: `delta` is ", d.to_double(), ", expected a number from -1 to 1"));
   return on_floats(image, [&](const Tensor& x) {
     Tensors c = channels(rgb_to_hsv(x));
     Tensor hue = floormod(c[0] + cast(delta, x.dtype()), Tensor::scalar(1.0, x.dtype()));

@@ -277,8 +277,10 @@ Tensor crop_and_resize(const In& image, const In& boxes, const In& box_indices,
   if (!to.is_symbolic() && corners.shape().is_full() && images.shape().has_rank()) {
     Tensor here = copy_to(to, cpu());
     const auto* n = here.raw<int32_t>();
-    Shape all{corners.dim(0), std::max(n[0], 0), std::max(n[1], 0),
-              std::max<int64_t>(images.dim(3), 1)};
+    if (n[0] < 1 || n[1] < 1)
+      fail(Code::E1103, cat(name, ": `crop_size` is [", n[0], ",", n[1],
+                            "], expected sizes of 1 or more"));
+    Shape all{corners.dim(0), n[0], n[1], std::max<int64_t>(images.dim(3), 1)};
     if (!all.elements())
       fail(Code::E1103,
            cat(name, ": `crop_size` is [", n[0], ",", n[1],

@@ -76,7 +76,78 @@ io::ImagePlace output_of(Call& c, bool frames) {
   };
 }
 
+// -- whatever it is
+
+// As TensorFlow brings integers to another range: by shifts, or by a factor.
+void convert_pixels(const void* from, bool sixteen, int64_t count, Tensor& to) {
+  auto each = [&](auto* out, auto&& change) {
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = change(sixteen ? static_cast<const uint16_t*>(from)[i]
+                              : static_cast<const uint8_t*>(from)[i]);
+  };
+  if (to.dtype() == float32)
+    each(to.mutable_raw<float>(),
+         [&](int v) { return static_cast<float>(v) * (1 / (sixteen ? 65535.f : 255.f)); });
+  else if (to.dtype() == uint16)
+    each(to.mutable_raw<uint16_t>(),
+         [&](int v) { return static_cast<uint16_t>(sixteen ? v : v << 8); });
+  else
+    each(to.mutable_raw<uint8_t>(), [&](int v) { return static_cast<uint8_t>(v); });
+}
+
+// What an op makes of a file of any kind.
+struct Wanted {
+  const char* what;
+  int channels;
+  DType dtype;
+  // Frames of a GIF: one and no more, the first one, along an axis, and so for all other files too.
+  enum { kOne, kFirst, kAxis, kAlways } frames;
+};
+
+Status read_any(Call& c, const Wanted& w) {
+  const std::string& file = contents(c);
+  io::ImageFormat format = io::image_format(file);
+  bool sixteen = format == io::ImageFormat::kPng && w.dtype != uint8,
+       gif = format == io::ImageFormat::kGif;
+  io::ImageSize size;
+  std::vector<uint16_t> pixels;  // where they are not yet as they are wanted
+  bool direct = w.dtype == (sixteen ? uint16 : uint8);
+  io::ImagePlace output =
+      output_of(c, w.frames == Wanted::kAlways || (gif && w.frames == Wanted::kAxis));
+  io::ImagePlace place = [&](const io::ImageSize& found) -> void* {
+    size = found;
+    if (direct && (found.frames == 1 || w.frames != Wanted::kOne)) return output(found);
+    pixels.resize(static_cast<size_t>(found.frames * found.height * found.width * found.channels));
+    return pixels.data();
+  };
+  std::string wrong;
+  switch (format) {
+    case io::ImageFormat::kJpeg:
+      wrong = io::read_jpeg(file, {.channels = w.channels}, place);
+      break;
+    case io::ImageFormat::kPng: wrong = io::read_png(file, w.channels, sixteen, place); break;
+    case io::ImageFormat::kBmp: wrong = io::read_bmp(file, w.channels, place); break;
+    case io::ImageFormat::kGif:
+      if (w.channels != 0 && w.channels != 3) return told(w.what, "a GIF has 3 channels");
+      wrong = io::read_gif(file, w.frames != Wanted::kFirst, place);
+      if (wrong.empty() && w.frames == Wanted::kOne && size.frames != 1)
+        wrong = cat("it is a GIF of ", size.frames, " frames: decode_gif and decode_image read it");
+      break;
+    case io::ImageFormat::kUnknown: wrong = "it is neither JPEG nor PNG, GIF or BMP";
+  }
+  if (!wrong.empty() || direct) return told(w.what, wrong);
+  output(size);
+  convert_pixels(pixels.data(), sixteen, static_cast<int64_t>(pixels.size()), c.out(0));
+  return {};
+}
+
 // -- one kind each
+
+// The ops of JPEG, PNG and GIF read each other's files too, as in TensorFlow.
+bool is_another(Call& c, io::ImageFormat own) {
+  io::ImageFormat found = io::image_format(contents(c));
+  return found != own && found != io::ImageFormat::kBmp && found != io::ImageFormat::kUnknown;
+}
 
 void infer_jpeg(Infer& s) {
   auto a = s.attrs<JpegAttrs>();
@@ -93,6 +164,10 @@ void infer_jpeg(Infer& s) {
 }
 Status run_jpeg(Call& c) {
   auto a = c.attrs<JpegAttrs>();
+  if (is_another(c, io::ImageFormat::kJpeg)) {
+    if (a.ratio() != 1) return told("a JPEG", cat("a `ratio` of ", a.ratio(), " is for JPEGs"));
+    return read_any(c, {"an image", static_cast<int>(a.channels()), uint8, Wanted::kOne});
+  }
   return told("a JPEG",
               io::read_jpeg(contents(c),
                             {.channels = static_cast<int>(a.channels()),
@@ -114,6 +189,8 @@ void infer_png(Infer& s) {
 }
 Status run_png(Call& c) {
   auto a = c.attrs<PngAttrs>();
+  if (is_another(c, io::ImageFormat::kPng))
+    return read_any(c, {"an image", static_cast<int>(a.channels()), a.dtype(), Wanted::kOne});
   return told("a PNG", io::read_png(contents(c), static_cast<int>(a.channels()),
                                     a.dtype() == uint16, output_of(c, false)));
 }
@@ -134,10 +211,10 @@ void infer_gif(Infer& s) {
   s.output(uint8, Shape{kUnknown, kUnknown, kUnknown, 3});
 }
 Status run_gif(Call& c) {
+  if (is_another(c, io::ImageFormat::kGif))
+    return read_any(c, {"an image", 3, uint8, Wanted::kAlways});
   return told("a GIF", io::read_gif(contents(c), true, output_of(c, true)));
 }
-
-// -- whatever it is
 
 void infer_image(Infer& s) {
   auto a = s.attrs<ImageAttrs>();
@@ -149,55 +226,10 @@ void infer_image(Infer& s) {
   s.output(to, a.expand_animations() ? Shape::unknown() : pixels_of(a.channels()));
 }
 
-// As TensorFlow brings integers to another range: by shifts, or by a factor.
-void convert_pixels(const void* from, bool sixteen, int64_t count, Tensor& to) {
-  auto each = [&](auto* out, auto&& change) {
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = change(sixteen ? static_cast<const uint16_t*>(from)[i]
-                              : static_cast<const uint8_t*>(from)[i]);
-  };
-  if (to.dtype() == float32)
-    each(to.mutable_raw<float>(),
-         [&](int v) { return static_cast<float>(v) * (1 / (sixteen ? 65535.f : 255.f)); });
-  else if (to.dtype() == uint16)
-    each(to.mutable_raw<uint16_t>(),
-         [&](int v) { return static_cast<uint16_t>(sixteen ? v : v << 8); });
-  else
-    each(to.mutable_raw<uint8_t>(), [&](int v) { return static_cast<uint8_t>(v); });
-}
-
 Status run_image(Call& c) {
   auto a = c.attrs<ImageAttrs>();
-  const std::string& file = contents(c);
-  auto channels = static_cast<int>(a.channels());
-  io::ImageFormat format = io::image_format(file);
-  bool sixteen = format == io::ImageFormat::kPng && a.dtype() != uint8,
-       frames = format == io::ImageFormat::kGif && a.expand_animations();
-  io::ImageSize size;
-  std::vector<uint16_t> pixels;  // where they are not yet as they are wanted
-  bool direct = a.dtype() == (sixteen ? uint16 : uint8);
-  io::ImagePlace output = output_of(c, frames);
-  io::ImagePlace place = [&](const io::ImageSize& found) -> void* {
-    size = found;
-    if (direct) return output(found);
-    pixels.resize(static_cast<size_t>(found.frames * found.height * found.width * found.channels));
-    return pixels.data();
-  };
-  std::string wrong;
-  switch (format) {
-    case io::ImageFormat::kJpeg: wrong = io::read_jpeg(file, {.channels = channels}, place); break;
-    case io::ImageFormat::kPng: wrong = io::read_png(file, channels, sixteen, place); break;
-    case io::ImageFormat::kBmp: wrong = io::read_bmp(file, channels, place); break;
-    case io::ImageFormat::kGif:
-      if (channels != 0 && channels != 3) return told("an image", "a GIF has 3 channels");
-      wrong = io::read_gif(file, frames, place);
-      break;
-    case io::ImageFormat::kUnknown: wrong = "it is neither JPEG nor PNG, GIF or BMP";
-  }
-  if (!wrong.empty() || direct) return told("an image", wrong);
-  output(size);
-  convert_pixels(pixels.data(), sixteen, static_cast<int64_t>(pixels.size()), c.out(0));
-  return {};
+  return read_any(c, {"an image", static_cast<int>(a.channels()), a.dtype(),
+                      a.expand_animations() ? Wanted::kAxis : Wanted::kFirst});
 }
 
 void infer_jpeg_shape(Infer& s) {
@@ -297,7 +329,7 @@ const Op jpeg_op =
             "channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, "
             "dct_method")
         .python("io.decode_jpeg, image.decode_jpeg")
-        .doc("The pixels of a JPEG file.")
+        .doc("The pixels of a JPEG file; of a PNG or a GIF of one frame too.")
         .inputs("contents")
         .dtypes(kStrings)
         .attr("channels", 0)
@@ -318,7 +350,7 @@ const Op png_op =
         .args("contents")
         .options<&io::DecodePngOptions::channels, &io::DecodePngOptions::dtype>("channels, dtype")
         .python("io.decode_png, image.decode_png")
-        .doc("The pixels of a PNG file.")
+        .doc("The pixels of a PNG file; of a JPEG or a GIF of one frame too.")
         .inputs("contents")
         .dtypes(kStrings)
         .attr("channels", 0)
@@ -344,7 +376,7 @@ const Op bmp_op = OP(DecodeBmp, &io::decode_bmp)
 const Op gif_op = OP(DecodeGif, &io::decode_gif)
                       .args("contents")
                       .python("io.decode_gif, image.decode_gif")
-                      .doc("The frames of a GIF file.")
+                      .doc("The frames of a GIF file; a JPEG or PNG is one frame.")
                       .dtypes(kStrings)
                       .infer(infer_gif)
                       .kernel("reference", run_gif)

@@ -72,7 +72,8 @@ def inverse_stft_window_fn(
         # A sample is in every frame that reaches over it: as many windows add up there.
         sums = registry.function("reduce_sum")(reshape(squares, [overlaps, step]), 0, keepdims=True)
         total = reshape(registry.function("tile")(sums, [overlaps, 1]), [overlaps * step])
-        return registry.function("divide")(window, total[:length], name=name)
+        # Where no window reaches, as with frames that do not overlap, the inverse is 0 too.
+        return registry.function("math.divide_no_nan")(window, total[:length], name=name)
 
     return inverse_window
 

@@ -100,7 +100,7 @@ class GradientTape(_holdfast.TapeBase):
             self._watch(leaf)
 
     def watched_variables(self) -> tuple[Variable, ...]:
-        """The variables that were read while recording, in order."""
+        """The variables that were read while recording, in the order in which they were made."""
         return tuple(self._watched_variables())
 
     @contextmanager

@@ -192,12 +192,11 @@ def ragged_range(
             fail("E1102", f"`tf.ragged.range`: `{what}` is of shape {x.shape}, expected a vector")
     nonzero = registry.function("reduce_all")(registry.function("not_equal")(delta, 0))
     partition.require(nonzero, "`tf.ragged.range`: `deltas` has a 0", "such a row has no end")
-    span = limit - start
     if wanted.is_floating:
-        sizes = registry.function("math.ceil")(span / delta)
-    else:
-        one = registry.function("sign")(delta)
-        sizes = (span + delta - one) // delta
+        sizes = registry.function("math.ceil")((limit - start) / delta)
+    else:  # the way from the lowest number to the highest has no number of its own dtype
+        begin, end, step = (_cast(x, int64) for x in (start, limit, delta))
+        sizes = (end - begin + step - registry.function("sign")(step)) // step
     lengths = registry.function("reshape")(_cast(_maximum(sizes, 0), kind), [-1])
     rows = registry.function("shape")(lengths)
     steps = _cast(partition.positions(lengths), wanted)

@@ -223,6 +223,13 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
 
 
 def _masked(data: Any, mask: Any) -> Any:
+    shape, given = registry.function("shape"), registry.function("size")(mask, "int64")
+    rows = data.nrows() if is_ragged(data) else shape(data, "int64")[0]
+    partition.require(
+        registry.function("equal")(given, _cast(rows, "int64")),
+        "`boolean_mask`: `mask` and `data` differ in their rows",
+        "they pair",
+    )
     places = registry.function("where")(mask)[:, 0]
     if not is_ragged(data):
         return _gather(data, places)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import _holdfast
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from ..._tensors.dtypes import as_dtype, int64
+from ..._tensors.tensor import get_static_value
 from ...errors import fail
 from . import dense, partition, reductions  # noqa: F401
 from .constants import constant, ragged_range
@@ -21,7 +24,7 @@ from .reshaping import expand_dims, merge_dims, reverse, squeeze, tile
 from .shape import DynamicRaggedShape
 from .spec import RaggedTensorSpec
 from .strings import NAMES as STRINGS
-from .tensor import RaggedTensor, is_ragged
+from .tensor import RaggedTensor, is_ragged, whole_axis
 
 __all__ = ["NAMES"]
 
@@ -58,16 +61,17 @@ def _need_same(a: Any, b: Any) -> None:
     if a.ragged_rank != b.ragged_rank:
         fail("E1102", "`map_flat_values` got ragged tensors of different ragged ranks")
     for one, other in zip(a.nested_row_splits, b.nested_row_splits, strict=True):
-        if one._id == other._id:
-            continue
-        alike = registry.function("equal")(
-            registry.function("shape")(one)[0], registry.function("shape")(other)[0]
-        )
-        partition.require(alike, "`map_flat_values` got ragged tensors of other rows", "they pair")
-        same = registry.function("reduce_all")(
-            registry.function("equal")(one, _cast(other, one.dtype))
-        )
-        partition.require(same, "`map_flat_values` got ragged tensors of other rows", "they pair")
+        _need_same_splits(one, other, "map_flat_values")
+
+
+def _need_same_splits(one: Any, other: Any, name: str) -> None:
+    if one._id == other._id:
+        return
+    what = f"`{name}` got ragged tensors of other rows"
+    shape = registry.function("shape")
+    partition.require(registry.function("equal")(shape(one)[0], shape(other)[0]), what, "they pair")
+    same = registry.function("reduce_all")(registry.function("equal")(one, _cast(other, one.dtype)))
+    partition.require(same, what, "they pair")
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
@@ -97,12 +101,27 @@ def stack_dynamic_partitions(
     if is_ragged(numbers):
         if not is_ragged(data):
             fail("E1104", "`partitions` is a RaggedTensor, and `data` is none")
+        _need_same_splits(data.row_splits, numbers.row_splits, "stack_dynamic_partitions")
         return stack_dynamic_partitions(data.values, numbers.values, num_partitions)
     rank = numbers.shape.rank
     if rank is None:
         fail("E1102", "`stack_dynamic_partitions`: the rank of `partitions` is not known")
+    shape = registry.function("shape")
+    if not is_ragged(data):
+        if data.shape.rank is not None and not data.shape[:rank].is_compatible_with(numbers.shape):
+            fail(
+                "E1102",
+                f"`stack_dynamic_partitions`: `partitions` is of shape {numbers.shape}, and `data` "
+                f"of {data.shape}: expected a number for each element",
+            )
+        if not (data.shape[:rank].is_fully_defined() and numbers.shape.is_fully_defined()):
+            pairs = registry.function("reduce_all")(
+                registry.function("equal")(shape(data)[:rank], shape(numbers))
+            )
+            partition.require(
+                pairs, "`stack_dynamic_partitions`: `partitions` has another shape", "they pair"
+            )
     if rank != 1:
-        shape = registry.function("shape")
         reshape, concat = registry.function("reshape"), registry.function("concat")
         data = reshape(data, concat([[-1], shape(data)[rank:]], 0))
         numbers = reshape(numbers, [-1])
@@ -186,6 +205,34 @@ def _unstack(value: Any, num: Any = None, axis: Any = 0, name: str | None = None
     if count is None:
         fail("E1102", "`unstack`: how many rows the RaggedTensor has is not known")
     return [value[i] for i in range(count)]
+
+
+@handles(registry.function("split"), RaggedTensor)
+def _split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
+) -> Any:
+    if whole_axis(axis, value.shape.rank, "axis", "split") != 0:
+        fail("E1105", "`split` of a RaggedTensor along another axis than the first")
+    sizes, rows = get_static_value(num_or_size_splits), value.shape[0]
+    if sizes is None or rows is None:
+        fail("E1105", "`split` of a RaggedTensor needs its sizes and its rows while tracing")
+    if np.ndim(sizes) == 0:
+        if sizes < 1 or rows % sizes:
+            fail("E1103", f"`split`: {rows} rows are not to be parted into {sizes} alike")
+        sizes = [rows // sizes] * int(sizes)
+    sizes = [int(n) for n in sizes]
+    if -1 in sizes:
+        sizes[sizes.index(-1)] = rows - (sum(sizes) + 1)
+    if min(sizes, default=0) < 0 or sum(sizes) != rows:
+        fail("E1103", f"`split`: the sizes {sizes} are not those of {rows} rows")
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [value[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+
+@handles(registry.function("nn.embedding_lookup"), RaggedTensor)
+def _embedding_lookup(params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
+    lookup = registry.function("nn.embedding_lookup")
+    return ids.with_flat_values(lookup(params, ids.flat_values, *args, **kwargs))
 
 
 @handles(registry.function("matmul"), RaggedTensor)

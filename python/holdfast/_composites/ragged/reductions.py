@@ -23,11 +23,32 @@ _gather = registry.function("gather")
 _maximum = registry.function("maximum")
 _reduce_max = registry.function("reduce_max")
 
-_SEGMENTS = {
-    "reduce_sum": "math.unsorted_segment_sum",
-    "reduce_prod": "math.unsorted_segment_prod",
-    "reduce_max": "math.unsorted_segment_max",
-    "reduce_min": "math.unsorted_segment_min",
+_segment_sum = registry.function("math.unsorted_segment_sum")
+_segment_max = registry.function("math.unsorted_segment_max")
+
+
+def _shifted(values: Any, numbers: Any, count: Any) -> tuple[Any, Any]:
+    """Values less the largest of their segment, so that exp stays in range; and the largest."""
+    largest = registry.function("stop_gradient")(_segment_max(values, numbers, count))
+    finite = registry.function("math.is_finite")(largest)
+    largest = registry.function("where")(
+        finite, largest, registry.function("zeros_like")(largest)
+    )
+    return values - _gather(largest, numbers), largest
+
+
+def _segment_logsumexp(values: Any, numbers: Any, count: Any) -> Any:
+    shifted, largest = _shifted(values, numbers, count)
+    total = _segment_sum(registry.function("exp")(shifted), numbers, count)
+    return registry.function("math.log")(total) + largest
+
+
+# What makes one value of those with the same number.
+_SEGMENTS: dict[str, Callable[..., Any]] = {
+    "reduce_sum": _segment_sum,
+    "reduce_prod": registry.function("math.unsorted_segment_prod"),
+    "reduce_max": _segment_max,
+    "reduce_min": registry.function("math.unsorted_segment_min"),
 }
 
 
@@ -44,47 +65,57 @@ def _axes(axis: Any, ragged: Any, name: str) -> list[int] | None:
     return sorted({whole_axis(a, rank, "axis", name) for a in given}, reverse=True)
 
 
-def _reduced(how: str, ragged: Any, axis: Any, keepdims: Any) -> Any:
-    axes = _axes(axis, ragged, how)
+class _Fold:
+    """How values become one: along an axis of a dense tensor, and by their numbers."""
+
+    def __init__(self, name: str, of_axis: Callable[..., Any], of_segments: Callable[..., Any]):
+        self.name, self.of_axis, self.of_segments = name, of_axis, of_segments
+
+
+_FOLDS = {how: _Fold(how, registry.function(how), each) for how, each in _SEGMENTS.items()}
+
+
+def _reduced(how: str | _Fold, ragged: Any, axis: Any, keepdims: Any) -> Any:
+    fold = _FOLDS[how] if isinstance(how, str) else how
+    axes = _axes(axis, ragged, fold.name)
     if axes is None:
-        whole = registry.function(how)(ragged.flat_values, None)
+        whole = fold.of_axis(ragged.flat_values, None)
         if not keepdims:
             return whole
         rank = ragged.shape.rank
         return registry.function("reshape")(whole, [1] * rank)
     for at in axes:
-        ragged = _along(how, ragged, at)
+        ragged = _along(fold, ragged, at)
         if keepdims:
             ragged = expand_dims(ragged, at)
     return ragged
 
 
-def _along(how: str, values: Any, axis: int) -> Any:
+def _along(fold: _Fold, values: Any, axis: int) -> Any:
     if not is_ragged(values):
-        return registry.function(how)(values, [axis])
+        return fold.of_axis(values, [axis])
     if axis > 1:
-        inner = _along(how, values.values, axis - 1)
+        inner = _along(fold, values.values, axis - 1)
         return RaggedTensor._rows(inner, values.row_splits, values._uniform[0])
     splits = values.row_splits
     if axis == 1:
-        return _segments(how, values.values, partition.rowids_of(splits), values.nrows())
+        return _segments(fold, values.values, partition.rowids_of(splits), values.nrows())
     lengths = partition.lengths_of(splits)
     count = _maximum(_reduce_max(lengths), 0)
-    return _segments(how, values.values, partition.positions(lengths), count)
+    return _segments(fold, values.values, partition.positions(lengths), count)
 
 
-def _segments(how: str, values: Any, numbers: Any, count: Any) -> Any:
+def _segments(fold: _Fold, values: Any, numbers: Any, count: Any) -> Any:
     """Values of the same number as one; ragged ones place by place."""
-    function = registry.function(_SEGMENTS[how])
     if not is_ragged(values):
-        return function(values, numbers, count)
+        return fold.of_segments(values, numbers, count)
     # How long each result is, and which place of it each inner value goes to.
     lengths = partition.lengths_of(values.row_splits)
-    longest = _maximum(registry.function("math.unsorted_segment_max")(lengths, numbers, count), 0)
+    longest = _maximum(_segment_max(lengths, numbers, count), 0)
     splits = partition.splits_of_lengths(longest)
     starts = _gather(splits[:-1], numbers)
     places = partition.gathered(starts, lengths)
-    return RaggedTensor._rows(_segments(how, values.values, places, splits[-1]), splits)
+    return RaggedTensor._rows(_segments(fold, values.values, places, splits[-1]), splits)
 
 
 def _reduce(
@@ -111,43 +142,67 @@ def _mean(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any 
 def _variance(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
     square = registry.function("square")
     mean_of_squares = _mean(square(input_tensor), axis, keepdims)
-    return registry.function("subtract")(
+    found = registry.function("subtract")(
         mean_of_squares, square(_mean(input_tensor, axis, keepdims))
     )
+    return _maximum(found, 0.0)  # which rounding may miss
 
 
 @handles(registry.function("math.reduce_std"), RaggedTensor)
 def _std(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
-    found = registry.function("maximum")(_variance(input_tensor, axis, keepdims), 0.0)
-    return registry.function("sqrt")(found)
+    return registry.function("sqrt")(_variance(input_tensor, axis, keepdims))
 
 
 @handles(registry.function("reduce_logsumexp"), RaggedTensor)
 def _logsumexp(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
-    largest = registry.function("stop_gradient")(
-        registry.function("reduce_max")(input_tensor.flat_values)
+    fold = _Fold("reduce_logsumexp", registry.function("reduce_logsumexp"), _segment_logsumexp)
+    return _reduced(fold, input_tensor, axis, keepdims)
+
+
+def _softmax(function: Callable[..., Any], logits: Any, axis: Any = None, name: Any = None) -> Any:
+    last = logits.shape.rank - 1
+    if axis is not None and whole_axis(axis, last + 1, "axis", function.__name__) != last:
+        fail("E1105", f"`{function.__name__}` of a RaggedTensor along another axis than the last")
+    flat = logits.flat_values
+    if flat.shape.rank > 1:
+        return logits.with_flat_values(function(flat, -1))
+    splits = logits.nested_row_splits[-1]
+    rows, count = partition.rowids_of(splits), partition.row_count(splits)
+    shifted, _ = _shifted(flat, rows, count)
+    powers = registry.function("exp")(shifted)
+    total = _segment_sum(powers, rows, count)
+    if "log" in function.__name__:
+        return logits.with_flat_values(
+            shifted - _gather(registry.function("math.log")(total), rows)
+        )
+    return logits.with_flat_values(powers / _gather(total, rows))
+
+
+for _path in ("nn.softmax", "nn.log_softmax"):
+    _function = registry.function(_path)
+    handles(_function, RaggedTensor)(functools.partial(_softmax, _function))
+
+
+@handles(registry.function("strings.reduce_join"), RaggedTensor)
+def _reduce_join(
+    inputs: Any, axis: Any = None, keepdims: Any = False, separator: str = "", name: Any = None
+) -> Any:
+    join = registry.function("strings.reduce_join")
+    segments = registry.function("strings.unsorted_segment_join")
+    fold = _Fold(
+        "reduce_join",
+        lambda values, axes: join(values, axes, separator=separator),
+        lambda *each: segments(*each, separator=separator),
     )
-    shifted = input_tensor.with_flat_values(
-        registry.function("exp")(input_tensor.flat_values - largest)
-    )
-    total = _reduced("reduce_sum", shifted, axis, keepdims)
-    return registry.function("add")(registry.function("math.log")(total), largest)
+    return _reduced(fold, inputs, axis, keepdims)
 
 
 def _truth(
     how: str, input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None
 ) -> Any:
-    if axis is None:
-        return registry.function("reduce_any" if how == "reduce_max" else "reduce_all")(
-            input_tensor.flat_values, None
-        )
     whole = input_tensor.with_flat_values(_cast(input_tensor.flat_values, "int32"))
-    found = _reduced(how, whole, axis, keepdims)
-    if is_ragged(found):
-        return found.with_flat_values(registry.function("not_equal")(found.flat_values, 0))
     # A row without elements has the least number of its dtype as its largest one.
-    limit = registry.function("greater")(found, 0)
-    return limit
+    return registry.function("greater")(_reduced(how, whole, axis, keepdims), 0)
 
 
 for _path, _how in (("reduce_any", "reduce_max"), ("reduce_all", "reduce_min")):
@@ -190,17 +245,16 @@ def _segment(
     numbers = _cast(segment_ids, kind)
     count = _cast(num_segments, kind)
     if how in ("mean", "sqrt_n"):
-        total = _segments("reduce_sum", data, numbers, count)
+        total = _segments(_FOLDS["reduce_sum"], data, numbers, count)
         flat = data.flat_values if is_ragged(data) else data
         ones = registry.function("ones_like")(flat)
-        counts = _segments(
-            "reduce_sum", data.with_flat_values(ones) if is_ragged(data) else ones, numbers, count
-        )
+        ones = data.with_flat_values(ones) if is_ragged(data) else ones
+        counts = _segments(_FOLDS["reduce_sum"], ones, numbers, count)
         divide = registry.function("truediv")
         if how == "sqrt_n":
             counts = registry.function("sqrt")(counts)
         return divide(total, counts)
-    return _segments(f"reduce_{how}", data, numbers, count)
+    return _segments(_FOLDS[f"reduce_{how}"], data, numbers, count)
 
 
 for _how in _SEGMENT_FUNCTIONS:
