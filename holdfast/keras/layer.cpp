@@ -1,5 +1,6 @@
 #include "holdfast/keras/layer.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <unordered_set>
@@ -88,23 +89,31 @@ void reset_layer_names() {
 
 Layer::~Layer() { let_go(added_losses_); }
 
-void hold_given_layers(Layer& layer) {
-  for (const Option& o : layer.definition().options) {
-    const Config value = o.get(layer.option_place());
+void Layer::hold_given_layers() {
+  std::vector<Ref<Layer>> given;
+  for (const Option& o : definition().options) {
+    const Config value = o.get(option_place());
     auto* stands = value.live() ? dynamic_cast<const StandsFor*>(value.live()) : nullptr;
-    if (auto* given = stands ? dynamic_cast<LayerFunction*>(stands->function.get()) : nullptr)
-      layer.hold(given->layer);
+    if (auto* f = stands ? dynamic_cast<LayerFunction*>(stands->function.get()) : nullptr)
+      if (std::find(given.begin(), given.end(), f->layer) == given.end()) given.push_back(f->layer);
   }
+  given_layers_ = std::move(given);
 }
 
 void Layer::configured() { set_options(LayerOptions(common_)); }
 
 void Layer::set_options(const LayerOptions& o) {
   common_ = o;
-  hold_given_layers(*this);
+  hold_given_layers();
   if (o.name.empty()) return;
   named_ = true;
   set_name(o.name, scope_of(o.name));
+}
+
+void Layer::set_policy(const Policy& policy) {
+  common_.dtype = policy;
+  if (const Option* own = definition().find("dtype"))
+    own->set(option_place(), policy.name, cat("`dtype` of ", described()));
 }
 
 void Layer::name_it() {
@@ -125,6 +134,7 @@ std::string Layer::described() const { return cat("layer `", name(), "` (", clas
 std::string Layer::text() const { return described(); }
 
 void Layer::visit(Visitor& see) const {
+  see.children(given_layers_);
   ModuleObject::visit(see);
   for (const Weight& w : definition().weights)
     if (const Variable& v = w.get(*this); v.defined()) see.object(*v.state());
@@ -140,6 +150,7 @@ void Layer::visit(Visitor& see) const {
 
 void Layer::clear() {
   ModuleObject::clear();
+  given_layers_.clear();
   for (const Weight& w : definition().weights) w.set(*this, Variable());
   for (const Option& o : definition().options)
     if (o.get(option_place()).live()) o.set(option_place(), Config(), o.name);

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _holdfast, nest
 from .._names.boundary import is_ours
 from .._tensors import registry
-from .._tensors.dtypes import DType, as_dtype
+from .._tensors.dtypes import as_dtype
 from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor
 from .._tracing.journal import without_symbols
@@ -25,6 +25,7 @@ from . import variable as variables
 from .copies import parts_of
 from .declared_types import declared_types, is_ours_or_native
 from .input_spec import check_inputs
+from .layer_dtypes import HasDTypes, policy_name
 from .names import checked_name
 from .own_arguments import config_of_arguments, gets_config, note_arguments
 from .stateless import StatelessLayer
@@ -201,7 +202,7 @@ def _shapes_of(value: Any) -> Any:
     )
 
 
-class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: ignore[misc]
+class Layer(HasWeights, HasDTypes, _holdfast.LayerBase, Module, StatelessLayer):  # type: ignore[misc]
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
@@ -373,32 +374,6 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         )
 
     @property
-    def dtype(self) -> DType:
-        """The dtype of its weights."""
-        dtype: DType = self._layer_dtype
-        return dtype
-
-    variable_dtype = dtype
-
-    @property
-    def autocast(self) -> bool:
-        """Whether its inputs and weights come in the dtype that it computes in."""
-        return bool(getattr(self, "_autocast", True))
-
-    @property
-    def compute_dtype(self) -> DType:
-        """The dtype that it computes in."""
-        dtype: DType = self._compute_dtype
-        return dtype
-
-    @property
-    def dtype_policy(self) -> Any:
-        """Both."""
-        from .mixed_precision import DTypePolicy
-
-        return DTypePolicy(self._policy_name)
-
-    @property
     def trainable(self) -> bool:
         """Whether training changes its weights, and those of the layers inside."""
         return bool(_TRAINABLE.__get__(self))
@@ -418,7 +393,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Builds it for the shapes that `get_build_config` gave."""
-        if not config:
+        if not config or self.built:
             return
         if "shapes_dict" in config:
             shapes = {name: tuple(shape) for name, shape in config["shapes_dict"].items()}
@@ -567,23 +542,6 @@ def raise_no_call(layer: Layer, what: str) -> None:
     )
 
 
-def policy_name(dtype: Any, layer: str | None = None) -> str:
-    """The name of a policy, of a dtype, or itself; of a map: of the policy for a layer's name."""
-    if isinstance(dtype, dict) and "policy_map" in dtype.get("config", ()):
-        from .dtype_policies import deserialize
-
-        dtype = deserialize(dtype)
-    if hasattr(dtype, "default_policy"):
-        dtype = dtype[layer] if layer else dtype.default_policy
-    if isinstance(dtype, dict):
-        dtype = dtype["config"]["name"]
-    if isinstance(dtype, str) and dtype.startswith("mixed_"):
-        return dtype
-    if hasattr(dtype, "compute_dtype") and hasattr(dtype, "name"):
-        return str(dtype.name)
-    return str(as_dtype(dtype).name)
-
-
 def _plain(value: Any, option: str) -> Any:
     """Numbers of NumPy's as numbers and lists; an initializer may be an array itself."""
     return value if value.ndim and option.endswith("initializer") else value.tolist()
@@ -597,4 +555,6 @@ _COMMON = [
 ]
 _TRAINABLE: Any = _holdfast.LayerBase.trainable
 declared.register({"path": "layers.Layer"}, Layer)
-_holdfast.set_layer_calls(_build_from_cpp, _call_from_cpp, _mask_from_cpp, _call_from_python)
+_holdfast.set_layer_calls(
+    _build_from_cpp, _call_from_cpp, _mask_from_cpp, _call_from_python, check_inputs
+)
