@@ -332,10 +332,15 @@ Nested Compiled::results() {
                              [&](const Term& later) { return later.name == t.name; });
     if (t.tracker && !again) tell(t.tracker->name(), t.tracker->result());
   }
+  const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (const Output& o : outputs_)
     for (const Ref<Metric>& m : o.metrics) tell_metric(o, m, false);
   for (const Output& o : outputs_)
     for (const Ref<Metric>& m : o.weighted) tell_metric(o, m, true);
+  // Programs count on places in what `evaluate` gives: Keras sorts the metrics of several outputs.
+  if (outputs_.size() > 1)
+    std::sort(out.begin() + first, out.end(),
+              [](const Nested::Entry& a, const Nested::Entry& b) { return a.first < b.first; });
   return Nested::dict(std::move(out));
 }
 

@@ -11,6 +11,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/foreign.h"
+#include "holdfast/keras/keeps_inputs.h"
 #include "holdfast/keras/layer_function.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/metric.h"
@@ -176,10 +177,27 @@ CallScope::~CallScope() {
 }
 std::optional<bool> CallScope::training_now() { return training_in_force; }
 
+namespace {
+
+// Whether a layer has its inputs and weights in the dtype that it computes in: unless its class, or
+// a program in another language, says no.
+bool casts(const Layer& layer) {
+  if (dynamic_cast<const KeepsInputs*>(&layer)) return false;
+  Config said;
+  bool own = layer.shared() && layer_hooks().attribute &&
+             layer_hooks().attribute(layer, "_autocast", said);
+  return !own || said.as_bool("`autocast`");
+}
+
+}  // namespace
+
 Tensor Layer::as_input(const Tensor& t) const {
   bool cast_it = t.defined() && is_floating(t.dtype()) && is_floating(compute_dtype()) &&
                  t.dtype() != compute_dtype();
-  return cast_it ? cast(t, compute_dtype()) : t;
+  if (!cast_it || !casts(*this)) return t;
+  Tensor out = cast(t, compute_dtype());
+  if (Tensor mask = mask_of(t); mask.defined()) set_mask(out, mask);  // for layers inside
+  return out;
 }
 
 Nested Layer::run(const Nested& given, CallOptions o) {

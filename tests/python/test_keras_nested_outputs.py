@@ -234,3 +234,17 @@ def test_a_list_of_losses_for_one_of_several_outputs_adds_up():
     a_loss = plain["a_loss"]
     wanted = a_loss + (plain["loss"] - a_loss) + (alone["loss"] - a_loss)
     assert both["loss"] == pytest.approx(wanted)
+
+
+def test_metrics_of_several_outputs_stand_where_keras_has_them():
+    x = keras.Input((3,))
+    heads = {n: keras.layers.Dense(1, kernel_initializer="ones", name=n)(x) for n in ("z", "b")}
+    model = keras.Model(x, heads)
+    y = {"z": A, "b": A * 2}
+    model.compile("sgd", {"z": "mse", "b": "mae"}, metrics={"z": ["mae"], "b": ["mse", "mae"]})
+    named = model.evaluate(X, y, verbose=0, return_dict=True)
+    assert model.evaluate(X, y, verbose=0) == [
+        named[name] for name in ("loss", "z_loss", "b_loss", "b_mae", "b_mse", "z_mae")
+    ]
+    listed = model.test_on_batch(X, y)
+    assert float(listed[3]) == pytest.approx(named["b_mae"])

@@ -60,6 +60,8 @@ def policy_name(dtype: Any, layer: str | None = None) -> str:
         dtype = dtype["config"]["name"]
     if isinstance(dtype, str) and dtype.startswith("mixed_"):
         return dtype
+    if isinstance(dtype, str) and dtype == "int":  # as Keras on TensorFlow has it
+        return "int64"
     if hasattr(dtype, "compute_dtype") and hasattr(dtype, "name"):
         return str(dtype.name)
     return str(as_dtype(dtype).name)
