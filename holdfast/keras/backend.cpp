@@ -10,6 +10,7 @@ namespace {
 
 std::atomic<double> small{1e-7};
 std::atomic<DType> usual{float32};
+std::atomic<ReplicaCheck> replica_check{nullptr};
 
 }  // namespace
 
@@ -25,5 +26,10 @@ void set_floatx(DType dtype) {
     fail(Code::E1104, cat("`floatx` is ", name(dtype), ", expected a dtype of floats"));
   usual = dtype;
 }
+
+void need_one_replica(const std::string& what) {
+  if (ReplicaCheck check = replica_check) check(what);
+}
+void set_replica_check(ReplicaCheck check) { replica_check = check; }
 
 }  // namespace holdfast::keras

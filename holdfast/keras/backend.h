@@ -2,6 +2,8 @@
 // dtype of what says none.
 #pragma once
 
+#include <string>
+
 #include "holdfast/base/api.h"
 #include "holdfast/tensor/dtype.h"
 
@@ -15,5 +17,11 @@ HOLDFAST_API void set_epsilon(double value);
 HOLDFAST_API DType floatx();
 /// float16, bfloat16, float32 or float64.
 HOLDFAST_API void set_floatx(DType dtype);
+
+/// Refuses `what`, which would need the values of other replicas, where a replica of several is
+/// speaking. Strategies are another language's, whose binding sets how they are asked.
+HOLDFAST_API void need_one_replica(const std::string& what);
+using ReplicaCheck = void (*)(const std::string& what);
+HOLDFAST_API void set_replica_check(ReplicaCheck check);
 
 }  // namespace holdfast::keras

@@ -252,9 +252,10 @@ namespace {
 Config module_of(const std::string& class_name) {
   // What is no class of C++'s: a symbol, a policy, or a class of Python's.
   static const std::map<std::string, const char*> others = {
-      {"DTypePolicy", "keras"},       {"Functional", "keras.src.models.functional"},
-      {"InputLayer", "keras.layers"}, {"Lambda", "keras.layers"},
-      {"Wrapper", "keras.layers"},    {"MeanMetricWrapper", "keras.metrics"}};
+      {"DTypePolicy", "keras"},         {"Functional", "keras.src.models.functional"},
+      {"InputLayer", "keras.layers"},   {"Lambda", "keras.layers"},
+      {"Wrapper", "keras.layers"},      {"MeanMetricWrapper", "keras.metrics"},
+      {"SeedGenerator", "keras.random"}};
   if (auto it = others.find(class_name); it != others.end()) return it->second;
   const ClassDef* def = find_class(class_name);
   return def ? Config(module_path(*def)) : Config();

@@ -8,14 +8,23 @@ namespace holdfast::keras {
 /// How the other language is asked. Each gives false where the object's class does not override the
 /// method. The binding sets them, once.
 struct LossHooks {
-  bool (*call)(Loss&, const Tensor& y_true, const Tensor& y_pred, Tensor& out);
-  bool (*value)(Loss&, const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight,
+  bool (*call)(Loss&, const Nested& y_true, const Nested& y_pred, Tensor& out);
+  bool (*value)(Loss&, const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight,
                 Tensor& out);
   bool (*config)(const Loss&, ConfigDict& out);
   bool (*class_name)(const Loss&, std::string& out);
   bool (*registered_name)(const Loss&, std::string& out);
 };
 HOLDFAST_API LossHooks& loss_hooks();
+
+/// A function of another language that takes tensors in lists and dicts as well.
+class HOLDFAST_API TakesNested {
+ public:
+  virtual Tensor of_nested(std::span<const Nested> inputs) const = 0;
+
+ protected:
+  ~TakesNested() = default;
+};
 
 /// C++'s own answers for an object whose class may have others: what `super()` reaches.
 class HOLDFAST_API ForeignBornLoss {
@@ -34,10 +43,13 @@ class ForeignLoss final : public L, public ForeignBornLoss {
     Tensor out;
     return loss_hooks().call(*this, y_true, y_pred, out) ? out : L::call(y_true, y_pred);
   }
-  bool own_value(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+  Tensor call_parts(const Nested& y_true, const Nested& y_pred) override {
+    Tensor out;
+    return loss_hooks().call(*this, y_true, y_pred, out) ? out : L::call_parts(y_true, y_pred);
+  }
+  bool own_value(const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight,
                  Tensor& out) override {
-    return loss_hooks().value(*this, y_true.tensor(), y_pred.tensor(),
-                              sample_weight ? sample_weight->tensor() : Tensor(), out);
+    return loss_hooks().value(*this, y_true, y_pred, sample_weight, out);
   }
   ConfigDict get_config() const override {
     ConfigDict out;

@@ -1,7 +1,7 @@
 // Initializers: what makes the first value of a weight.
 #pragma once
 
-#include "holdfast/keras/function.h"
+#include "holdfast/keras/seed.h"
 
 namespace holdfast::keras::initializers {
 
@@ -41,7 +41,7 @@ HOLDFAST_API Ref<Initializer> STFT(const STFTOptions& = {},
 
 struct RandomNormalOptions {
   double mean = 0, stddev = 0.05;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
 };
 HOLDFAST_API Ref<Initializer> RandomNormal(const RandomNormalOptions& = {},
                                            Caller = std::source_location::current());
@@ -51,14 +51,14 @@ HOLDFAST_API Ref<Initializer> TruncatedNormal(const RandomNormalOptions& = {},
 
 struct RandomUniformOptions {
   double minval = -0.05, maxval = 0.05;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
 };
 HOLDFAST_API Ref<Initializer> RandomUniform(const RandomUniformOptions& = {},
                                             Caller = std::source_location::current());
 
 struct OrthogonalOptions {
   double gain = 1;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
 };
 /// Columns (rows, where there are fewer) at right angles to each other, of length `gain`.
 HOLDFAST_API Ref<Initializer> Orthogonal(const OrthogonalOptions& = {},
@@ -67,7 +67,7 @@ HOLDFAST_API Ref<Initializer> Orthogonal(const OrthogonalOptions& = {},
 struct VarianceScalingOptions {
   double scale = 1;
   std::string mode = "fan_in", distribution = "truncated_normal";
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   /// Which axes are inputs and outputs. Not said: the last two, times the size of the others.
   std::optional<std::vector<int64_t>> input_axes = {}, output_axes = {};
 };
@@ -75,7 +75,7 @@ HOLDFAST_API Ref<Initializer> VarianceScaling(const VarianceScalingOptions& = {}
                                               Caller = std::source_location::current());
 
 struct ScaledOptions {
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   std::optional<std::vector<int64_t>> input_axes = {}, output_axes = {};
 };
 HOLDFAST_API Ref<Initializer> GlorotNormal(const ScaledOptions& = {},

@@ -1,5 +1,6 @@
 #include "holdfast/keras/layer.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <unordered_set>
@@ -10,6 +11,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/foreign.h"
+#include "holdfast/keras/keeps_inputs.h"
 #include "holdfast/keras/layer_function.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/metric.h"
@@ -88,23 +90,31 @@ void reset_layer_names() {
 
 Layer::~Layer() { let_go(added_losses_); }
 
-void hold_given_layers(Layer& layer) {
-  for (const Option& o : layer.definition().options) {
-    const Config value = o.get(layer.option_place());
+void Layer::hold_given_layers() {
+  std::vector<Ref<Layer>> given;
+  for (const Option& o : definition().options) {
+    const Config value = o.get(option_place());
     auto* stands = value.live() ? dynamic_cast<const StandsFor*>(value.live()) : nullptr;
-    if (auto* given = stands ? dynamic_cast<LayerFunction*>(stands->function.get()) : nullptr)
-      layer.hold(given->layer);
+    if (auto* f = stands ? dynamic_cast<LayerFunction*>(stands->function.get()) : nullptr)
+      if (std::find(given.begin(), given.end(), f->layer) == given.end()) given.push_back(f->layer);
   }
+  given_layers_ = std::move(given);
 }
 
 void Layer::configured() { set_options(LayerOptions(common_)); }
 
 void Layer::set_options(const LayerOptions& o) {
   common_ = o;
-  hold_given_layers(*this);
+  hold_given_layers();
   if (o.name.empty()) return;
   named_ = true;
   set_name(o.name, scope_of(o.name));
+}
+
+void Layer::set_policy(const Policy& policy) {
+  common_.dtype = policy;
+  if (const Option* own = definition().find("dtype"))
+    own->set(option_place(), policy.name, cat("`dtype` of ", described()));
 }
 
 void Layer::name_it() {
@@ -125,6 +135,7 @@ std::string Layer::described() const { return cat("layer `", name(), "` (", clas
 std::string Layer::text() const { return described(); }
 
 void Layer::visit(Visitor& see) const {
+  see.children(given_layers_);
   ModuleObject::visit(see);
   for (const Weight& w : definition().weights)
     if (const Variable& v = w.get(*this); v.defined()) see.object(*v.state());
@@ -140,6 +151,7 @@ void Layer::visit(Visitor& see) const {
 
 void Layer::clear() {
   ModuleObject::clear();
+  given_layers_.clear();
   for (const Weight& w : definition().weights) w.set(*this, Variable());
   for (const Option& o : definition().options)
     if (o.get(option_place()).live()) o.set(option_place(), Config(), o.name);
@@ -165,10 +177,27 @@ CallScope::~CallScope() {
 }
 std::optional<bool> CallScope::training_now() { return training_in_force; }
 
+namespace {
+
+// Whether a layer has its inputs and weights in the dtype that it computes in: unless its class, or
+// a program in another language, says no.
+bool casts(const Layer& layer) {
+  if (dynamic_cast<const KeepsInputs*>(&layer)) return false;
+  Config said;
+  bool own = layer.shared() && layer_hooks().attribute &&
+             layer_hooks().attribute(layer, "_autocast", said);
+  return !own || said.as_bool("`autocast`");
+}
+
+}  // namespace
+
 Tensor Layer::as_input(const Tensor& t) const {
   bool cast_it = t.defined() && is_floating(t.dtype()) && is_floating(compute_dtype()) &&
                  t.dtype() != compute_dtype();
-  return cast_it ? cast(t, compute_dtype()) : t;
+  if (!cast_it || !casts(*this)) return t;
+  Tensor out = cast(t, compute_dtype());
+  if (Tensor mask = mask_of(t); mask.defined()) set_mask(out, mask);  // for layers inside
+  return out;
 }
 
 Nested Layer::run(const Nested& given, CallOptions o) {

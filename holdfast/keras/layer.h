@@ -149,9 +149,14 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   /// For all that is inside as well.
   virtual void set_trainable(bool trainable);
   const Policy& policy() const { return common_.dtype; }
+  /// For calls, and for weights that are made from now on; layers inside keep theirs.
+  void set_policy(const Policy& policy);
   DType dtype() const { return common_.dtype.variable; }
   DType compute_dtype() const { return common_.dtype.compute; }
   void set_options(const LayerOptions&);
+  /// Layers that stand in the places of functions, as activations do, are the layer's own for as
+  /// long as they stand there.
+  void hold_given_layers();
   /// Takes over what the options of every layer have in common.
   template <class O>
   void take_options(const O& o) {
@@ -185,6 +190,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   std::optional<std::vector<Shape>> built_for_;
   bool named_ = false;
   LayerOptions common_;
+  std::vector<Ref<Layer>> given_layers_;
   std::vector<std::pair<Variable, Ref<Regularizer>>> regularized_;
   std::vector<VariableState*> not_cast_;
   SharedList<Tensor> added_losses_;

@@ -23,7 +23,4 @@ class HOLDFAST_API LayerFunction final : public ForeignFunction {
   const Ref<Layer> layer;
 };
 
-/// Layers that stand in the places of functions, as activations do, are the layer's own.
-HOLDFAST_API void hold_given_layers(Layer& layer);
-
 }  // namespace holdfast::keras

@@ -50,6 +50,11 @@ class FunctionLoss final : public Loss, public StandsFor {
     auto [labels, predictions] = same_rank(y_true, y_pred);
     return function->of(std::array{labels, predictions});
   }
+  Tensor call_parts(const Nested& y_true, const Nested& y_pred) override {
+    auto* nested = dynamic_cast<const TakesNested*>(function.get());
+    return nested ? nested->of_nested(std::array{y_true, y_pred})
+                  : Loss::call_parts(y_true, y_pred);
+  }
   Config config() const override { return function->config(); }
 };
 
@@ -135,12 +140,39 @@ Tensor Loss::call(const Tensor&, const Tensor&) {
        {manual_fix("override `call(y_true, y_pred)`")});
 }
 
-bool Loss::own_value(const In&, const In&, const MaybeIn&, Tensor&) { return false; }
+bool Loss::own_value(const Nested&, const Nested&, const Tensor&, Tensor&) { return false; }
+
+Tensor Loss::call_parts(const Nested& y_true, const Nested& y_pred) {
+  const std::vector<Tensor> labels = y_true.leaves(), given = y_pred.leaves();
+  for (const std::vector<Tensor>* all : {&labels, &given})
+    for (const Tensor& t : *all)
+      if (!t.shape().compatible((*all)[0].shape()))
+        fail(Code::E1102,
+             cat("loss `", name(), "` is for parts of the shapes ", (*all)[0].shape().text(),
+                 " and ", t.shape().text(), ", expected parts of one shape"),
+             "it compares two tensors, and parts of one shape can be one tensor",
+             {manual_fix("give `compile` a loss for each part")});
+  // Behind the axis of the examples, so that each example has one weight.
+  const int64_t axis = given[0].shape().has_rank() && given[0].rank() > 1 ? 1 : 0;
+  return call(stack(labels, {.axis = axis}), stack(given, {.axis = axis}));
+}
+
+Tensor Loss::of_parts(const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight) {
+  Tensor own;
+  if (own_value(y_true, y_pred, sample_weight, own)) return own;
+  DType d = dtype();
+  auto as_labels = [&](const Tensor& t) { return takes_classes() ? t : in_dtype(t, d); };
+  NameScope names(name());
+  Tensor losses = call_parts(y_true.map(as_labels),
+                             y_pred.map([&](const Tensor& t) { return in_dtype(t, d); }));
+  Tensor weights = sample_weight.defined() ? in_dtype(sample_weight, d) : Tensor();
+  return reduce_weighted(in_dtype(losses, d), weights, mask_of(losses), reduction());
+}
 
 Tensor Loss::operator()(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
                         const MaybeIn& mask) {
-  Tensor own;
-  return own_value(y_true, y_pred, sample_weight, own)
+  Tensor own, weight = sample_weight ? sample_weight->tensor() : Tensor();
+  return own_value(y_true.tensor(), y_pred.tensor(), weight, own)
              ? own
              : reduced(y_true, y_pred, sample_weight, mask);
 }

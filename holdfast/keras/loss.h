@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/exec/nested.h"
 #include "holdfast/keras/function.h"
 #include "holdfast/keras/held.h"
 #include "holdfast/op/in.h"
@@ -44,14 +45,20 @@ class HOLDFAST_API Loss : public Object, public Declared, public HasConfig {
   /// as weights of 0 and 1.
   Tensor operator()(const In& y_true, const In& y_pred, const MaybeIn& sample_weight = {},
                     const MaybeIn& mask = {});
+  /// The same of outputs that lie in one list or dict, which the loss is given as they lie there.
+  /// Masks do not count.
+  Tensor of_parts(const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight = {});
   /// The whole of a call where a class of another language says it; false if it does not.
-  virtual bool own_value(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+  virtual bool own_value(const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight,
                          Tensor& out);
   /// What a call computes from `call` and the reduction.
   Tensor reduced(const In& y_true, const In& y_pred, const MaybeIn& sample_weight = {},
                  const MaybeIn& mask = {});
   /// A loss for each example, both tensors in the dtype of the loss.
   virtual Tensor call(const Tensor& y_true, const Tensor& y_pred);
+  /// A loss for each example of parts in a list or dict. Losses that compare two tensors take parts
+  /// of one shape as one, with an axis for the parts.
+  virtual Tensor call_parts(const Nested& y_true, const Nested& y_pred);
   /// Whether `y_true` are numbers of classes, which stay as they are.
   virtual bool takes_classes() const { return false; }
   /// What the loss can be made from again.

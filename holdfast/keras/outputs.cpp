@@ -5,6 +5,9 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/sequential.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/indexing.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 namespace {
@@ -95,6 +98,10 @@ size_t ModelOutputs::count_in(const std::string& path) const {
                                            [&](const std::string& p) { return lies_in(p, path); }));
 }
 
+const Nested* ModelOutputs::part_at(const Nested& given, std::string_view path) {
+  return at_path(given, path);
+}
+
 std::vector<Nested> ModelOutputs::each(const Nested& given) const {
   if (given.is_none()) return std::vector<Nested>(size());
   std::vector<Nested> out;
@@ -129,6 +136,13 @@ std::vector<Nested> ModelOutputs::each(const Nested& given) const {
 std::vector<Nested> ModelOutputs::weights(const Nested& given) const {
   if (given.is_tensor() || given.is_none()) return std::vector<Nested>(size(), given);
   return each(given);
+}
+
+Tensor examples_in(const Nested& batch) {
+  Tensor first = batch.first("`x`");
+  if (first.rank() > 0 && first.dim(0) >= 0)
+    return Tensor::scalar(static_cast<float>(first.dim(0)));
+  return first.rank() > 0 ? cast(at(shape(first), 0), float32) : Tensor::scalar(1.0f);
 }
 
 }  // namespace holdfast::keras

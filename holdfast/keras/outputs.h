@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "holdfast/exec/nested.h"
@@ -24,6 +25,8 @@ struct ModelOutputs {
   bool meant(size_t i, const std::string& path) const;
   /// How many outputs are in what is called `path`.
   size_t count_in(const std::string& path) const;
+  /// What lies at a path in what has the form of the outputs; null where nothing does.
+  static const Nested* part_at(const Nested& given, std::string_view path);
   /// The parts of `given`, which has the form of the outputs, or is a list or a dict of them; None
   /// for those that are not there.
   std::vector<Nested> each(const Nested& given) const;
@@ -34,5 +37,8 @@ struct ModelOutputs {
   std::vector<std::string> paths;  // "head/0"
   bool deep = false;               // some lie in lists or dicts inside of others
 };
+
+/// How many examples a batch has, as a float.
+Tensor examples_in(const Nested& batch);
 
 }  // namespace holdfast::keras

@@ -1,10 +1,10 @@
 // Seeds for layers that draw random numbers: a stream of its own for each of them.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "holdfast/base/mutex.h"
+#include "holdfast/keras/seed.h"
 #include "holdfast/op/variable.h"
 
 namespace holdfast::keras {
@@ -13,32 +13,38 @@ class Layer;
 
 /// Gives a new seed each time it is asked, in traced code as well. The same start gives the same
 /// seeds; without one, it comes from the global stream of random numbers.
-class HOLDFAST_API SeedGenerator {
+class HOLDFAST_API SeedGenerator final : public SeedSource {
  public:
-  explicit SeedGenerator(std::optional<int64_t> seed = {}) : seed_(seed) {}
-  /// Two integers, for functions such as `random::stateless_uniform`.
-  Tensor next();
-  /// Where it stands: the seed, and how often it was asked.
-  const Variable& state();
+  static const ObjectClass kClass;
+  explicit SeedGenerator(std::optional<int64_t> seed = {}, std::string name = {})
+      : seed_(seed), name_(std::move(name)) {}
+  const ObjectClass& object_class() const override { return kClass; }
+  Tensor next() override;
+  const Variable& state() override;
+  Config config() const override;
 
  private:
   std::optional<int64_t> seed_;
+  std::string name_;
   Mutex mutex_;
   Variable state_;  // made when it is wanted first
 };
 
-/// What layers are that draw random numbers: each has a stream of its own, whose state is one of
-/// the layer's variables, and none of its weights.
+/// A seed of two integers as stateless ops take it: Keras brings it below 2^31 - 2 on TensorFlow.
+HOLDFAST_API Tensor drawn_seed(const Tensor& pair);
+
+/// What layers are that draw random numbers: each has a stream of its own or the one it was given,
+/// whose state is one of the layer's variables, and none of its weights.
 class HOLDFAST_API DrawsSeeds {
  public:
   virtual ~DrawsSeeds() = default;
   /// The stream; null where nothing is ever drawn.
-  SeedGenerator* seeds() const;
+  SeedSource* seeds() const;
 
  protected:
   struct Start {
     bool draws = true;
-    std::optional<int64_t> seed = {};
+    Seed seed = {};
   };
   virtual Start seed_start() const = 0;
   /// The next seed of a layer that draws.
@@ -46,7 +52,7 @@ class HOLDFAST_API DrawsSeeds {
 
  private:
   mutable Mutex making_;
-  mutable std::optional<SeedGenerator> seeds_;
+  mutable Ref<SeedSource> seeds_;
 };
 
 /// The weights of a layer and the states of its streams of seeds, each after the weights of the

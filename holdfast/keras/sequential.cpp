@@ -137,6 +137,17 @@ namespace {
        {manual_fix("add one first: `model.add(layer)`")});
 }
 
+// What a model begins with says for which shapes its weights are.
+void refuse_other_input(const Layer& model, const Shape& is, const Shape& wanted) {
+  bool fits = !is.has_rank() || !wanted.has_rank() || is.rank() == wanted.rank();
+  for (int i = 1; fits && is.has_rank() && wanted.has_rank() && i < is.rank(); ++i)
+    fits = is[i] < 0 || wanted[i] < 0 || is[i] == wanted[i];
+  if (!fits)
+    fail(Code::E1201,
+         cat(model.described(), " was built for ", is.text(), ", and got ", wanted.text()),
+         "its Input says what it is given", {manual_fix("leave the Input out, or `build`")});
+}
+
 }  // namespace
 
 Ref<Layer> SequentialLayer::pop() {
@@ -155,6 +166,8 @@ Ref<Layer> SequentialLayer::pop() {
 
 void SequentialLayer::build(const Shape& inputs) {
   if (inputs_.is_none() && layers().empty()) refuse_empty(*this);
+  if (!inputs_.is_none() && !layers().empty())
+    refuse_other_input(*this, inputs_.tensor().shape(), inputs);
   if (inputs_.is_none() && inputs.has_rank())
     begin(make_input({.dtype = compute_dtype(), .batch_shape = inputs}));
 }

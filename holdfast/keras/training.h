@@ -119,14 +119,17 @@ class HOLDFAST_API Compiled final : public Object {
     std::vector<Ref<Metric>> metrics, weighted;
     std::vector<const Metric*> own;  // those that are objects of the program
   };
-  // A part of the loss: of one output, which may have several.
+  // A part of the loss: of one output, which may have several; or of all that lie in one place.
   struct Term {
-    size_t output;
+    size_t output;  // the first of those that lie at `whole`
     std::string name;
     Ref<Loss> loss;
     double weight = 1;
     Ref<Metric> tracker = {};  // where there are several terms
+    std::string whole = {};    // where a loss is given for a list or dict of outputs: its path
   };
+  Tensor of_whole(const Term& term, const std::vector<Nested>& truths, const Nested& y_pred,
+                  const Nested& sample_weight) const;
   void add_terms(const ModelOutputs& outputs);
   CompileOptions options_;
   std::vector<Output> outputs_;

@@ -40,6 +40,8 @@ struct FromPython {
     // One of a class that derives from a base alone has nothing behind it: it is a function.
     if (Shared* behind = live && is_shared(o) ? object_behind<Shared>(o) : nullptr)
       return Ref<Shared>(behind);
+    if (Ref<keras::SeedSource> stream = live ? seed_stream(o) : Ref<keras::SeedSource>())
+      return Ref<Shared>(stream);
     if (live && PyCallable_Check(o) && !named(o)) return Ref<Shared>(foreign_function(o));
     // A model of calls has a class of its own in configs, which C++ knows.
     if (auto* layer = object_behind<keras::Layer>(o)) return Config(keras::serialize(*layer));

@@ -3,6 +3,7 @@
 
 #include "holdfast/keras/foreign.h"
 #include "holdfast/keras/model.h"
+#include "holdfast/keras/seed.h"
 #include "python/bind/config.h"
 #include "python/bind/nested.h"
 #include "python/bind/object.h"
@@ -11,6 +12,11 @@ namespace holdfast::py {
 
 /// A Python function in whatever role C++ uses it.
 Ref<keras::ForeignFunction> foreign_function(PyObject* f);
+
+/// Python's `SeedGenerator` as C++ draws from it; null where an object is none.
+Ref<keras::SeedSource> seed_stream(PyObject* o);
+/// A stream of seeds as Python's `SeedGenerator`; empty where an object is none.
+Object python_stream(const Shared& object);
 
 /// The layer behind a Python object; anything else is refused.
 template <class L = keras::Layer>

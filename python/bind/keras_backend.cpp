@@ -33,9 +33,21 @@ std::vector<Tensor> source_inputs(const std::vector<Tensor>& symbols) {
   return out;
 }
 
+// Python's function that refuses what several replicas would have to do together.
+nb::object& replica_check() {
+  static auto* f = new nb::object;
+  return *f;
+}
+
 }  // namespace
 
 void bind_keras_backend(nb::module_& m) {
+  m.def("set_replica_check", [](nb::object check) {
+    replica_check() = std::move(check);
+    keras::set_replica_check([](const std::string& what) {
+      if (WithGil gil; gil) replica_check()(what);
+    });
+  });
   m.def("keras_epsilon", &keras::epsilon);
   m.def("set_keras_epsilon", [](double value) {
     run([&] {
@@ -56,6 +68,12 @@ void bind_keras_backend(nb::module_& m) {
   m.def(
       "forget_class", [](const std::string& name) { registry::remove_class(name); },
       "Takes a name out of the registry of classes.");
+  m.def("is_optional_input", [](const Tensor& symbol) {
+    return run([&] {
+      mark();
+      return keras::is_model_symbol(symbol) && keras::is_optional_input(*node_of(symbol));
+    });
+  });
   m.def("source_inputs", [](const std::vector<Tensor>& symbols) {
     return run([&] {
       mark();

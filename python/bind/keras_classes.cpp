@@ -187,7 +187,7 @@ void set_later(Declared& object, const ClassDef& def, const std::string& name,
     return;
   try {
     if (layer)
-      keras::hold_given_layers(*layer);
+      layer->hold_given_layers();
     else
       object.configured();
   } catch (...) {

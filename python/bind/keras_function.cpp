@@ -1,6 +1,7 @@
 // Python's functions as activations, initializers, regularizers and constraints.
 #include "holdfast/base/text.h"
 #include "holdfast/keras/activations.h"
+#include "holdfast/keras/foreign_loss.h"
 #include "holdfast/keras/known_class.h"
 #include "holdfast/keras/layer_function.h"
 #include "python/bind/call.h"
@@ -20,7 +21,7 @@ FunctionHooks& function_hooks() {
   return *h;
 }
 
-class PyFunction final : public keras::ForeignFunction {
+class PyFunction final : public keras::ForeignFunction, public keras::TakesNested {
  public:
   explicit PyFunction(PyRef f) : function_(std::move(f)) {}
   static const ObjectClass kClass;
@@ -31,14 +32,14 @@ class PyFunction final : public keras::ForeignFunction {
   Tensor of(std::span<const Tensor> inputs) const override {
     NeedGil gil("a function of Python's");
     std::vector<PyRef> held;
-    std::vector<PyObject*> args;
-    for (const Tensor& t : inputs) {
-      held.push_back(PyRef::steal(wrap(t)));
-      args.push_back(held.back().get());
-    }
-    PyObject* out = call_python(function_.get(), args.data(), args.size());
-    if (!out) throw nb::python_error();
-    return convert(PyRef::steal(out).get());
+    for (const Tensor& t : inputs) held.push_back(PyRef::steal(wrap(t)));
+    return of_objects(held);
+  }
+  Tensor of_nested(std::span<const Nested> inputs) const override {
+    NeedGil gil("a function of Python's");
+    std::vector<PyRef> held;
+    for (const Nested& n : inputs) held.push_back(python_from(n));
+    return of_objects(held);
   }
   Tensor first_value(const Shape& shape, DType dtype) const override {
     NeedGil gil("an initializer of Python's");
@@ -91,6 +92,13 @@ class PyFunction final : public keras::ForeignFunction {
   }
 
  private:
+  Tensor of_objects(const std::vector<PyRef>& arguments) const {
+    std::vector<PyObject*> args;
+    for (const PyRef& one : arguments) args.push_back(one.get());
+    PyObject* out = call_python(function_.get(), args.data(), args.size());
+    if (!out) throw nb::python_error();
+    return convert(PyRef::steal(out).get());
+  }
   // How many arguments it takes by position: one that takes fewer is given the first ones.
   size_t takes() const {
     nb::object inspect = nb::module_::import_("inspect");
@@ -128,6 +136,7 @@ Object python_face(const Shared& object) {
     Object name = text_object(f->config().as_text());
     return function_hooks().by_name ? called(function_hooks().by_name.get(), name.get()) : name;
   }
+  if (Object stream = python_stream(object)) return stream;
   return python_of(object);
 }
 

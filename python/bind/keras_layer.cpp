@@ -89,6 +89,15 @@ PyObject* layer_call(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
+// Refuses inputs that do not fit an `input_spec` which the program has set on a layer of ours.
+void check_spec(PyObject* self, const Nested& inputs) {
+  static PyObject* key = PyUnicode_InternFromString("input_spec");
+  Object own = Object::steal(PyObject_GetAttrString(self, "__dict__"));
+  PyObject* spec = own ? PyDict_GetItem(own.get(), key) : nullptr;
+  if (spec && spec != Py_None)
+    called(layer_calls().check_inputs.get(), self, spec, python_from(inputs).get());
+}
+
 // What `layer(x)` does. A class with a `call` in Python takes whatever that takes.
 PyObject* layer_called(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
@@ -100,6 +109,7 @@ PyObject* layer_called(PyObject* self, PyObject* args, PyObject* kwargs) {
       return called(layer_calls().from_python.get(), self, args, named.get()).release();
     }
     auto [inputs, o] = arguments_of(layer, args, kwargs);
+    check_spec(self, inputs);
     return python_from(layer.run(inputs, std::move(o))).release();
   });
 }
@@ -141,11 +151,23 @@ std::vector<Shape> shape_arguments(PyObject* args, PyObject* kwargs) {
   return out;
 }
 
+// Weights that a second `build` would make beside the first ones would be trained by nobody, and
+// be counted and saved all the same.
+void refuse_second_build(const Layer& layer) {
+  if (!layer.built() || !layer.built_for()) return;
+  for (const keras::Weight& w : layer.definition().weights)
+    if (w.get(layer).defined())
+      fail(Code::E1104, cat(layer.described(), " is built already, and `build` is called again"),
+           "`build` makes the weights, once",
+           {manual_fix("leave it out where `layer.built` is true")});
+}
+
 PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
     mark();
     Layer& layer = layer_of(self);
     Ref<Layer> keep(&layer);
+    refuse_second_build(layer);
     std::vector<Shape> shapes = shape_arguments(args, kwargs);
     layer.name_it();
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
@@ -319,7 +341,13 @@ PyGetSetDef layer_properties[] = {
      [](PyObject* o, void*) {
        return method([&] { return text_object(layer_of(o).policy().name).release(); });
      },
-     nullptr, nullptr, nullptr},
+     [](PyObject* o, PyObject* v, void*) {
+       return setter([&] {
+         mark();
+         layer_of(o).set_policy(keras::Policy(nb::cast<std::string>(nb::handle(v))));
+       });
+     },
+     nullptr, nullptr},
     {"_layer_dtype",
      [](PyObject* o, void*) {
        return method([&] { return Py_NewRef(dtype_object(layer_of(o).dtype())); });
@@ -356,11 +384,12 @@ PyTypeObject* add_layer_type(PyObject* module) {
 
 void bind_keras_layers(nb::module_& m) {
   set_layer_hooks();
-  m.def("set_layer_calls",
-        [](nb::object build, nb::object call, nb::object mask, nb::object from_python) {
-          layer_calls() = {Object::share(build.ptr()), Object::share(call.ptr()),
-                           Object::share(mask.ptr()), Object::share(from_python.ptr())};
-        });
+  m.def("set_layer_calls", [](nb::object build, nb::object call, nb::object mask,
+                              nb::object from_python, nb::object check_inputs) {
+    layer_calls() = {Object::share(build.ptr()), Object::share(call.ptr()),
+                     Object::share(mask.ptr()), Object::share(from_python.ptr()),
+                     Object::share(check_inputs.ptr())};
+  });
   m.def(
       "add_weight",
       [](nb::handle self, const std::string& name, nb::handle shape, nb::handle dtype,

@@ -10,7 +10,7 @@ Method& overridable(const char* name);
 
 /// Calls a layer's own methods with the arguments that they take; set by the package.
 struct LayerCalls {
-  Object build, call, mask, from_python;
+  Object build, call, mask, from_python, check_inputs;
 };
 LayerCalls& layer_calls();
 

@@ -82,22 +82,22 @@ PyObject* own_config(PyObject* self, PyObject*) {
 
 // -- losses
 
-bool python_loss_call(Loss& loss, const Tensor& y_true, const Tensor& y_pred, Tensor& out) {
+bool python_loss_call(Loss& loss, const Nested& y_true, const Nested& y_pred, Tensor& out) {
   WithGil gil;
   Object own = gil ? overridable("call").of(loss) : Object();
   if (!own) return false;
-  Object y = Object::steal(wrap(y_true)), p = Object::steal(wrap(y_pred));
+  Object y = python_from(y_true), p = python_from(y_pred);
   out = convert(called(own.get(), y.get(), p.get()).get(), DType::kInvalid, false,
                 "what `call` gave");
   return true;
 }
 
-bool python_loss_value(Loss& loss, const Tensor& y_true, const Tensor& y_pred,
+bool python_loss_value(Loss& loss, const Nested& y_true, const Nested& y_pred,
                        const Tensor& sample_weight, Tensor& out) {
   WithGil gil;
   Object own = gil ? overridable("__call__").of(loss) : Object();
   if (!own) return false;
-  Object y = Object::steal(wrap(y_true)), p = Object::steal(wrap(y_pred));
+  Object y = python_from(y_true), p = python_from(y_pred);
   Object weight =
       sample_weight.defined() ? Object::steal(wrap(sample_weight)) : Object::share(Py_None);
   out = convert(called(own.get(), y.get(), p.get(), weight.get()).get(), DType::kInvalid, false,

@@ -234,7 +234,8 @@ bool Method::overridden(PyObject* self) {
   PyObject* found = _PyType_Lookup(type, interned_.get());
   // Ours are written in C, in a type of ours.
   bool in_c =
-      found && (Py_IS_TYPE(found, &PyMethodDescr_Type) || Py_IS_TYPE(found, &PyGetSetDescr_Type));
+      found && (Py_IS_TYPE(found, &PyMethodDescr_Type) || Py_IS_TYPE(found, &PyGetSetDescr_Type) ||
+                Py_IS_TYPE(found, &PyWrapperDescr_Type));
   bool ours = in_c && PyType_IsSubtype(PyDescr_TYPE(found), shared_type);
   bool own = found && !ours;
   if (known_.size() > 4096) known_.clear();  // of classes that are long gone

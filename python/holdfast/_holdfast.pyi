@@ -322,6 +322,7 @@ def set_layer_calls(
     call: Callable[..., Any],
     mask: Callable[..., Any],
     from_python: Callable[..., Any],
+    check_inputs: Callable[..., None],
 ) -> None: ...
 def loss_function(path: str, y_true: Any, y_pred: Any, options: dict[str, Any]) -> Tensor: ...
 def circle_loss(

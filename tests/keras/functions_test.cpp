@@ -5,6 +5,7 @@
 #include "holdfast/keras/constraints.h"
 #include "holdfast/keras/initializers.h"
 #include "holdfast/keras/regularizers.h"
+#include "holdfast/keras/seed_generator.h"
 #include "reference.h"
 
 namespace holdfast::keras {
@@ -214,6 +215,21 @@ TEST(KerasFunctionsTest, WhatInitializersCannotMakeIsRefusedByName) {
       refusal(initializers::HeNormal({.input_axes = {{7}}, .output_axes = {{0}}}), {3, 2}, float32)
           .find("the axis 7"),
       std::string::npos);
+}
+
+TEST(KerasFunctionsTest, AnInitializerDrawsFromAStreamThatItIsGiven) {
+  auto stream = make_ref<SeedGenerator>(9, "mine");
+  auto drawn = [](const Seed& seed) {
+    return (*initializers::RandomNormal({.seed = seed}))({3}, float32).to_vector<float>();
+  };
+  std::vector<float> first = drawn(stream), second = drawn(stream);
+  EXPECT_EQ(first, drawn(9));  // a number is the stream's first seed
+  EXPECT_NE(first, second);
+  EXPECT_EQ(stream->state().read().to_vector<int64_t>(), (std::vector<int64_t>{9, 2}));
+  Config written = described(*initializers::RandomNormal({.seed = stream}));
+  EXPECT_NE(written.to_json().find("\"SeedGenerator\""), std::string::npos) << written.to_json();
+  Ref<Object> again = object_from(written, "initializers", "an initializer");
+  EXPECT_EQ(dynamic_cast<Initializer&>(*again)({3}, float32).to_vector<float>(), first);
 }
 
 TEST(KerasFunctionsTest, RegularizersGiveWhatKerasGives) {

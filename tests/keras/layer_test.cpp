@@ -182,6 +182,24 @@ TEST(LayerTest, AModelIsFreedWithItsLastHandle) {
   EXPECT_EQ(cpu()->memory().live, before);
 }
 
+TEST(LayerTest, ALayerIsHeldForAsLongAsItIsTheActivation) {
+  layers::Dense dense({.units = 3, .activation = Config(Ref<Object>(layers::PReLU().ref()))});
+  dense(ones({2, 4}));
+  EXPECT_EQ(dense->variables().size(), 3u);
+  layers::DenseOptions o = dense->options();
+  o.activation = "relu";
+  dense->configure(o);
+  EXPECT_EQ(dense->variables().size(), 2u);
+}
+
+TEST(LayerTest, AnotherPolicyIsForCallsAndForWeightsToCome) {
+  layers::Dense dense({.units = 3});
+  dense->set_policy("mixed_bfloat16");
+  EXPECT_EQ(dense(ones({2, 4})).dtype(), bfloat16);
+  EXPECT_EQ(dense->variables()[0].dtype(), float32);
+  EXPECT_EQ(dense->options().dtype.name, "mixed_bfloat16");
+}
+
 TEST(LayerTest, AModuleHoldsLayers) {
   struct Net : Module {
     Net() : Module("net") { module(Module(dense)); }

@@ -117,5 +117,26 @@ TEST(LayersTest, FunctionsMerge) {
   expect_same(keras::layers::dot({a, b}, {.axes = 1}), constant({{13.f}}));
 }
 
+TEST(LayersTest, IdsAndStatisticsAreOfInputsAsTheyCame) {
+  layers::Embedding rows({.input_dim = 1000, .output_dim = 1, .dtype = "mixed_bfloat16"});
+  rows->build_once(Shape{-1});
+  rows->set_weights({reshape(cast(range(1000), float32) % 64.f, {1000, 1})});
+  Tensor found = rows(constant({257.f, 301.f, 999.f}));  // bfloat16 holds none of them
+  EXPECT_EQ(found.dtype(), bfloat16);
+  EXPECT_EQ(cast(found, float32).to_vector<float>(), (std::vector<float>{1, 45, 39}));
+  layers::LayerNormalization norm({.dtype = "mixed_float16"});
+  Tensor x = constant({{70000.f, 70064.f}});  // above what float16 holds
+  EXPECT_NEAR(cast(norm(x), float32).to_vector<float>()[1], 1, 1e-2);
+}
+
+TEST(LayersTest, KernelsOfSumsSpreadByHowManyInputsTheyJoin) {
+  layers::EinsumDense dense({.equation = "abc,cde->abde",
+                             .output_shape = Shape{-1, 8, 16},
+                             .kernel_initializer = "he_uniform"});
+  dense->build_once(Shape{-1, 7, 24});
+  double most = reduce_max(abs(dense->kernel)).to_double();
+  EXPECT_NEAR(most, 0.5, 0.02);  // sqrt(3 * 2 / 24)
+}
+
 }  // namespace
 }  // namespace holdfast::keras::layers

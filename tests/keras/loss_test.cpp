@@ -52,6 +52,16 @@ TEST(LossTest, IsKnownByItsNames) {
   EXPECT_EQ(refused([] { losses::Huber({.reduction = "product"}); }), Code::E1203);
 }
 
+TEST(LossTest, TakesOutputsThatLieInOnePlaceTogether) {
+  Tensor y = constant({{0.f}, {1.f}}), p = constant({{1.f}, {1.f}}), q = constant({{3.f}, {1.f}});
+  Ref<Loss> mse = loss("mse");
+  Nested labels = Nested::list({y, y}), given = Nested::list({p, q});
+  EXPECT_EQ(mse->of_parts(labels, given).to_double(), 2.5);  // a mean over both
+  EXPECT_EQ(mse->of_parts(labels, given, constant({2.f, 0.f})).to_double(), 5);
+  Nested unlike = Nested::list({p, ones({2, 3})});
+  EXPECT_EQ(refused([&] { mse->of_parts(labels, unlike); }), Code::E1102);
+}
+
 TEST(LossTest, ComesBackFromItsConfig) {
   losses::CategoricalCrossentropy made({.from_logits = true, .label_smoothing = 0.25});
   Ref<Loss> again = loss(made->config());

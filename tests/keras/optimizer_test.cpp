@@ -169,6 +169,20 @@ TEST(OptimizerTest, ALossScaleGrowsAndHalves) {
   EXPECT_EQ(scaled->iterations().read().to_int(), 2);
 }
 
+TEST(OptimizerTest, ATracedLossHasTheScaleOfEachRun) {
+  optimizers::SGD inner({.learning_rate = 1.0});
+  optimizers::LossScaleOptimizer scaled(
+      {.inner_optimizer = inner.ref(), .initial_scale = 8, .dynamic_growth_steps = 1});
+  Variable v(constant(10.f));
+  auto step = function([&](const Tensor& loss) {
+    Tensor seen = scaled->scale_loss(loss);
+    scaled->apply_gradients({{Gradient{seen}, v}});
+    return seen;
+  });
+  for (double seen : {8., 16., 32.}) EXPECT_EQ(step(constant(1.f)).to_double(), seen);
+  EXPECT_EQ(v.read().to_double(), 7);
+}
+
 struct Signs : Optimizer {
   void update_step(const Gradient& g, const Variable& v, Step& step) override {
     v.assign_sub(step.rate(v.dtype()) * sign(dense(g, v)));

@@ -68,3 +68,11 @@ def test_a_layer_that_is_set_afterwards_is_held_too():
     dense.build((None, 3))
     dense(np.ones((2, 3), "f"))
     assert len(dense.trainable_variables) == 3
+
+
+def test_a_mask_that_is_larger_than_the_logits_is_refused():
+    mask = np.array([[True, False, True], [False, True, False]])
+    with pytest.raises(ValueError, match="broadcasts"):
+        tf.keras.layers.Softmax()(np.ones((1, 3), "f"), mask=mask)
+    out = tf.keras.layers.Softmax()(np.ones((2, 3), "f"), mask=mask[:1])
+    np.testing.assert_allclose(out, [[0.5, 0, 0.5]] * 2)

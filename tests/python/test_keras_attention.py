@@ -46,3 +46,20 @@ def test_a_config_makes_the_same_layer():
 def test_a_value_that_is_missing_is_named():
     with pytest.raises((TypeError, ValueError), match="`value`"):
         layers.MultiHeadAttention(2, 3)(places(1, 2, 4))
+
+
+def test_projections_spread_by_how_many_inputs_they_join():
+    # Kernels [32, 8, 16] join 32 inputs with 128 outputs, and [8, 16, 32] the other way round.
+    layer = tf.keras.layers.MultiHeadAttention(8, 16, kernel_initializer="lecun_normal")
+    layer.build((None, 10, 32), (None, 10, 32))
+    assert np.std(layer.query_dense.kernel) == pytest.approx(32**-0.5, rel=0.1)
+    assert np.std(layer.output_dense.kernel) == pytest.approx(128**-0.5, rel=0.1)
+    dense = tf.keras.layers.EinsumDense(
+        "abc,cde->abde", (None, 4, 5), kernel_initializer="he_uniform"
+    )
+    dense.build((None, 7, 6))
+    assert np.abs(dense.kernel).max() == pytest.approx(1.0, rel=0.1)  # sqrt(3 * 2 / 6)
+    told = tf.keras.initializers.LecunNormal(input_axes=[0, 1], output_axes=[2])
+    layer = tf.keras.layers.EinsumDense("abc,cde->abde", (None, 40, 50), kernel_initializer=told)
+    layer.build((None, 7, 6))
+    assert np.std(layer.kernel) == pytest.approx(240**-0.5, rel=0.1)

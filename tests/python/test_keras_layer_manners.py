@@ -185,3 +185,22 @@ def test_adapt_refuses_what_is_no_data():
     layer.adapt(np.ones((2, 3), np.float32))
     with pytest.raises(ValueError, match="expected 3 along axis 1"):
         layer.adapt(np.ones((2, 4), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: keras.layers.Dense(2), (None, 3)),
+        (lambda: keras.layers.BatchNormalization(), (None, 3)),
+        (lambda: keras.layers.Conv1D(2, 3), (None, 5, 2)),
+    ],
+)
+def test_a_second_build_makes_no_second_weights(make, shape):
+    layer = make()
+    layer.build(shape)
+    count = len(layer.weights)
+    with pytest.raises((TypeError, ValueError), match="built already"):
+        layer.build(shape)
+    assert len(layer.weights) == count
+    layer.build_from_config({"input_shape": shape})
+    assert len(layer.weights) == count

@@ -287,3 +287,11 @@ def test_labels_of_another_cross_entropy_say_what_to_use(loss, width, said):
     with pytest.raises(tf.errors.InvalidArgumentError) as refused:
         keras.losses.get(loss)(np.array([0.0, 1.0, 1.0, 0.0]), np.full((4, width), 0.5))
     assert said in str(refused.value)
+
+
+def test_a_sequential_is_built_for_what_its_input_says():
+    model = keras.Sequential([keras.Input((2,), batch_size=3), keras.layers.Dense(2)])
+    with pytest.raises(ValueError, match="built for"):
+        model.build((3, 4))
+    model.build((3, 2))
+    assert model(np.ones((3, 2), "f")).shape == (3, 2)

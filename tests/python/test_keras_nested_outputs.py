@@ -76,6 +76,58 @@ def test_losses_in_the_form_of_the_outputs(form, loss, names):
     )
 
 
+B_AND_C_MSE = round((B_MSE + C_MSE) / 2, 4)
+
+
+@pytest.mark.parametrize("form", ["dict_list", "dict_dict"])
+def test_one_loss_for_what_holds_several_outputs_is_given_all_of_them(form):
+    # Parts of one shape are one tensor for a loss of Keras' own, so this is a mean, not a sum.
+    for model in (_functional(form), _Own(form)):
+        numbers = _evaluated(model, form, loss={"p": "mse", "q": "mse"})
+        assert numbers == {
+            "loss": pytest.approx(A_MSE + B_AND_C_MSE, abs=2e-4),
+            "p_loss": A_MSE,
+            "q_loss": pytest.approx(B_AND_C_MSE, abs=1e-4),
+        }
+
+
+def test_a_loss_of_the_programs_own_is_given_lists_and_dicts_as_they_are():
+    seen = set()
+
+    def both(y, p):
+        seen.add((type(y), type(p), len(p)))
+        return tf.reduce_mean(abs(y[0] - p[0])) + tf.reduce_mean(tf.square(y[1] - p[1]))
+
+    class Both(tf.keras.losses.Loss):
+        def call(self, y, p):
+            return both(y, p)
+
+    class Whole(tf.keras.losses.Loss):
+        def __call__(self, y_true, y_pred, sample_weight=None):
+            return both(y_true, y_pred)
+
+    for loss in (both, Both(), Whole()):
+        numbers = _evaluated(
+            _functional("dict_list"), "dict_list", loss={"p": "mse", "q": loss}, loss_weights=None
+        )
+        assert numbers["q_loss"] == pytest.approx(B_MAE + C_MSE, abs=2e-4)
+        assert seen == {(list, list, 2)}, loss
+        seen.clear()
+
+
+def test_one_loss_for_parts_that_are_not_alike_is_refused():
+    with pytest.raises(ValueError, match="one shape"):
+        _evaluated(_functional("dict_list"), "dict_list", {"p": A, "q": [B, A]}, loss={"q": "mse"})
+    model = _functional("dict_list")
+    model.compile("sgd", loss={"p": "mse", "q": "mse"})
+    weights = {"p": np.ones(4, "f"), "q": [np.ones(4, "f"), np.ones(4, "f")]}
+    with pytest.raises((TypeError, ValueError), match="sample_weight"):
+        model.evaluate(X, {"p": A, "q": [B, C]}, sample_weight=weights, verbose=0)
+    one = {"p": np.zeros(4, "f"), "q": np.full(4, 2.0, "f")}
+    told = model.evaluate(X, {"p": A, "q": [B, C]}, sample_weight=one, verbose=0, return_dict=True)
+    assert told["loss"] == pytest.approx(2 * B_AND_C_MSE, abs=1e-3)
+
+
 def test_weights_of_losses_have_their_form():
     loss = {"p": "mse", "q": ["mae", "mse"]}
     for weights in ({"p": 2.0, "q": [3.0, 0.5]}, [2.0, 3.0, 0.5]):
@@ -182,3 +234,17 @@ def test_a_list_of_losses_for_one_of_several_outputs_adds_up():
     a_loss = plain["a_loss"]
     wanted = a_loss + (plain["loss"] - a_loss) + (alone["loss"] - a_loss)
     assert both["loss"] == pytest.approx(wanted)
+
+
+def test_metrics_of_several_outputs_stand_where_keras_has_them():
+    x = keras.Input((3,))
+    heads = {n: keras.layers.Dense(1, kernel_initializer="ones", name=n)(x) for n in ("z", "b")}
+    model = keras.Model(x, heads)
+    y = {"z": A, "b": A * 2}
+    model.compile("sgd", {"z": "mse", "b": "mae"}, metrics={"z": ["mae"], "b": ["mse", "mae"]})
+    named = model.evaluate(X, y, verbose=0, return_dict=True)
+    assert model.evaluate(X, y, verbose=0) == [
+        named[name] for name in ("loss", "z_loss", "b_loss", "b_mae", "b_mse", "z_mae")
+    ]
+    listed = model.test_on_batch(X, y)
+    assert float(listed[3]) == pytest.approx(named["b_mae"])

@@ -77,3 +77,58 @@ def test_the_scale_of_losses_is_shown_as_it_changes():
         scales.append((float(optimizer.dynamic_scale), int(optimizer.step_counter)))
     assert scales == [(8.0, 1), (16.0, 0), (8.0, 0), (8.0, 1)]
     np.testing.assert_allclose(v, [0.7, 1.7], rtol=1e-6)
+
+
+def test_a_scale_that_changes_while_a_model_is_trained_leaves_no_trace_in_its_weights():
+    x = np.arange(24, dtype="f").reshape(12, 2) / 24
+    y = x[:, :1] * 3
+    found = []
+    for scaled in (False, True):
+        model = keras.Sequential(
+            [keras.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")]
+        )
+        optimizer = keras.optimizers.SGD(0.1)
+        if scaled:
+            optimizer = keras.optimizers.LossScaleOptimizer(
+                optimizer, initial_scale=8.0, dynamic_growth_steps=2
+            )
+        model.compile(optimizer, "mse")
+        history = model.fit(x, y, batch_size=2, epochs=2, shuffle=False, verbose=0).history
+        found.append((history["loss"], model.get_weights()[0]))
+    assert float(optimizer.dynamic_scale) == 8 * 2**6
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-5)
+
+
+def test_a_layer_that_is_no_activation_any_more_is_let_go():
+    dense = keras.layers.Dense(3, activation=keras.layers.PReLU())
+    dense(np.ones((2, 4), "f"))
+    assert len(dense.weights) == 3
+    dense.activation = keras.layers.PReLU(shared_axes=[1])
+    dense(np.ones((2, 4), "f"))
+    assert [w.shape.as_list() for w in dense.trainable_weights] == [[4, 3], [3], [1]]
+    dense.activation = "relu"
+    assert len(dense.weights) == len(dense.trainable_weights) == 2
+    assert dense.submodules == ()
+
+
+def test_another_policy_is_for_calls_and_for_weights_to_come():
+    layer = keras.layers.Dense(3)
+    layer.dtype_policy = "mixed_bfloat16"
+    assert layer.dtype_policy.name == "mixed_bfloat16"
+    assert (layer.compute_dtype, layer.variable_dtype) == ("bfloat16", "float32")
+    assert layer(np.ones((2, 4), "f")).dtype == "bfloat16"
+    assert layer.get_config()["dtype"]["config"]["name"] == "mixed_bfloat16"
+    layer.dtype_policy = keras.DTypePolicy("float32")
+    assert layer(np.ones((2, 4), "f")).dtype == "float32"
+    with pytest.raises((TypeError, ValueError)):
+        layer.dtype_policy = "mixed_up"
+    assert layer.dtype_policy.name == "float32"
+
+    class Own(keras.layers.Layer):
+        def call(self, x):
+            return x * 2
+
+    own = Own()
+    own.dtype_policy = "float16"
+    assert own(np.ones(2, "f")).dtype == "float16"

@@ -116,3 +116,33 @@ def test_the_best_yet_can_be_set(tmp_path):
     assert stop.best is None
     with pytest.raises((TypeError, ValueError)):
         stop.best = "low"
+
+
+def test_a_model_says_what_its_inputs_must_be_like():
+    a, b = keras.Input((4,), name="a"), keras.Input((2, 3), name="b", optional=True)
+    model = keras.Model([a, b], keras.layers.Flatten()(b))
+    told = [(s.name, s.shape, s.optional, s.allow_last_axis_squeeze) for s in model.input_spec]
+    assert told == [("a", (None, 4), False, True), ("b", (None, 2, 3), True, True)]
+    named = keras.Model({"z": a, "y": b}, a)
+    assert [s.name for s in named.input_spec] == ["y", "z"]
+    assert keras.Model({"z": {"y": a}}, a).input_spec is None
+
+    class Own(keras.Model):
+        def call(self, x):
+            return x
+
+    assert Own().input_spec is None
+
+
+def test_a_spec_that_the_program_sets_is_asked():
+    x = keras.Input((None,))
+    model = keras.Model(x, x * 2)
+    model.input_spec = keras.InputSpec(shape=(None, 3))
+    assert model.input_spec.shape == (None, 3)
+    model(np.ones((2, 3), "f"))
+    dense = keras.layers.Dense(2)
+    dense.input_spec = keras.InputSpec(ndim=2)
+    for layer in (model, dense):
+        with pytest.raises((TypeError, ValueError), match="input_spec"):
+            layer(np.ones((2, 5, 4), "f"))
+    assert dense(np.ones((2, 4), "f")).shape == (2, 2)

@@ -229,3 +229,65 @@ def test_a_loss_that_is_no_number_raises_a_runtime_error():
     x, y = np.full((4, 2), np.inf, "float32"), np.ones((4, 1), "float32")
     with pytest.raises(RuntimeError, match="the loss of batch 0"):
         model.fit(x, y, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN(raise_error=True)])
+
+
+def test_an_initializer_draws_from_a_stream_that_it_is_given():
+    ones = [
+        lambda seed: keras.initializers.RandomNormal(seed=seed),
+        lambda seed: keras.initializers.RandomUniform(seed=seed),
+        lambda seed: keras.initializers.TruncatedNormal(seed=seed),
+        lambda seed: keras.initializers.GlorotUniform(seed=seed),
+        lambda seed: keras.initializers.VarianceScaling(seed=seed),
+        lambda seed: keras.initializers.Orthogonal(seed=seed),
+    ]
+    for make in ones:
+        stream = keras.random.SeedGenerator(9)
+        first, second = make(stream)((3, 3)), make(stream)((3, 3))
+        assert int(stream.state[1]) == 2  # each draw is one further
+        assert not np.allclose(first, second)
+        np.testing.assert_array_equal(make(9)((3, 3)), first)  # a number is the stream's first seed
+        assert make(stream).seed is stream
+
+
+def test_an_initializer_with_a_stream_is_made_from_its_config():
+    made = keras.initializers.HeNormal(seed=keras.random.SeedGenerator(4, name="mine"))
+    config = keras.initializers.serialize(made)
+    told = config["config"]["seed"]
+    assert (told["module"], told["class_name"]) == ("keras.random", "SeedGenerator")
+    assert told["config"] == {"seed": 4, "name": "mine"}
+    again = keras.initializers.deserialize(config)
+    assert isinstance(again.seed, keras.random.SeedGenerator)
+    np.testing.assert_array_equal(again((2, 2)), made((2, 2)))
+    with pytest.raises((TypeError, ValueError), match="seed"):
+        keras.initializers.HeNormal(seed="four")
+
+
+def test_layers_may_share_a_stream():
+    stream = keras.random.SeedGenerator(3)
+    first, second = layers.Dropout(0.5, seed=stream), layers.GaussianNoise(1.0, seed=stream)
+    x = np.ones((4, 6), "float32")
+    alone = layers.Dropout(0.5, seed=3)(x, training=True)
+    np.testing.assert_array_equal(first(x, training=True), alone)
+    second(x, training=True)
+    assert stream.state.numpy().tolist() == [3, 2]
+    assert [v is stream.state for v in (*first.variables, *second.variables)] == [True, True]
+    step = tf.function(lambda: first(x, training=True))
+    assert not np.allclose(step(), step())  # traced draws go on as well
+    assert int(stream.state[1]) == 4
+
+
+class EveryOther(keras.random.SeedGenerator):
+    """A stream of a program's own."""
+
+    def next(self, ordered=True):
+        super().next(ordered)
+        return super().next(ordered)
+
+
+def test_a_stream_of_the_programs_own_is_asked_itself():
+    stream = EveryOther(5)
+    drawn = keras.initializers.RandomNormal(seed=stream)((2,))
+    assert int(stream.state[1]) == 2
+    plain = keras.random.SeedGenerator(5)
+    keras.random.normal((2,), stddev=0.05, seed=plain)
+    np.testing.assert_allclose(drawn, keras.random.normal((2,), stddev=0.05, seed=plain))

@@ -13,31 +13,33 @@ inline std::vector<int64_t> sizes_of(const Shape& s) {
   return out;
 }
 
-/// An initializer's seed as the two numbers of stateless ops, as Keras makes them.
-inline Tensor seed_pair(int64_t seed) {
+/// An initializer's seed as the two numbers of stateless ops, as Keras makes them; an empty one
+/// where there is none.
+inline Tensor seed_pair(const Seed& seed) {
+  if (seed.stream) return seed.stream->next();
+  if (!seed.number) return {};
   constexpr int64_t limit = INT32_MAX - 1;
-  int64_t first = (seed % limit + limit) % limit;
+  int64_t first = (*seed.number % limit + limit) % limit;
   return constant(std::vector<int32_t>{static_cast<int32_t>(first), 0});
 }
 
-inline Tensor uniform(const Shape& shape, double low, double high, DType dtype,
-                      std::optional<int64_t> seed) {
-  if (seed)
-    return random::stateless_uniform(sizes_of(shape), seed_pair(*seed),
+inline Tensor uniform(const Shape& shape, double low, double high, DType dtype, const Seed& seed) {
+  if (Tensor pair = seed_pair(seed); pair.defined())
+    return random::stateless_uniform(sizes_of(shape), pair,
                                      {.minval = low, .maxval = high, .dtype = dtype});
   return random::uniform(sizes_of(shape), {.minval = low, .maxval = high, .dtype = dtype});
 }
 inline Tensor normal(const Shape& shape, double mean, double stddev, DType dtype,
-                     std::optional<int64_t> seed) {
-  if (seed)
-    return random::stateless_normal(sizes_of(shape), seed_pair(*seed),
+                     const Seed& seed) {
+  if (Tensor pair = seed_pair(seed); pair.defined())
+    return random::stateless_normal(sizes_of(shape), pair,
                                     {.mean = mean, .stddev = stddev, .dtype = dtype});
   return random::normal(sizes_of(shape), {.mean = mean, .stddev = stddev, .dtype = dtype});
 }
 inline Tensor truncated_normal(const Shape& shape, double mean, double stddev, DType dtype,
-                               std::optional<int64_t> seed) {
-  if (seed)
-    return random::stateless_truncated_normal(sizes_of(shape), seed_pair(*seed),
+                               const Seed& seed) {
+  if (Tensor pair = seed_pair(seed); pair.defined())
+    return random::stateless_truncated_normal(sizes_of(shape), pair,
                                               {.mean = mean, .stddev = stddev, .dtype = dtype});
   return random::truncated_normal(sizes_of(shape),
                                   {.mean = mean, .stddev = stddev, .dtype = dtype});

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/keras/initializers/axes.h"
 #include "holdfast/keras/initializers/draw.h"
 
 namespace holdfast::keras::initializers {
@@ -123,6 +124,22 @@ class Scaled final : public Declares<ScaledOptions, Initializer> {
     &Scaled<He, true>::def(),      &Scaled<Lecun, false>::def(), &Scaled<Lecun, true>::def()};
 
 }  // namespace
+
+Ref<Initializer> along_axes(const Ref<Initializer>& given, const std::vector<int64_t>& inputs,
+                            const std::vector<int64_t>& outputs) {
+  const ClassDef& def = given->definition();
+  const Option *in = def.find("input_axes"), *out = def.find("output_axes");
+  if (!in || !out || !def.make) return given;
+  const void* said = static_cast<const Declared&>(*given).option_place();
+  if (!in->get(said).is_null() && !out->get(said).is_null()) return given;
+  Ref<Object> copy = def.make();
+  auto& made = dynamic_cast<Declared&>(*copy);
+  for (const Option& o : def.options) o.set(made.option_place(), o.get(said), o.name);
+  in->set(made.option_place(), Config(Config::List(inputs.begin(), inputs.end())), in->name);
+  out->set(made.option_place(), Config(Config::List(outputs.begin(), outputs.end())), out->name);
+  made.configured();
+  return Ref<Initializer>(&dynamic_cast<Initializer&>(*copy));
+}
 
 Ref<Initializer> VarianceScaling(const VarianceScalingOptions& o, Caller) {
   return made<VarianceScalingInitializer>(o);

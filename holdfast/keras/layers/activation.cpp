@@ -157,7 +157,11 @@ Tensor SoftmaxLayer::call(const Tensor& inputs, const CallOptions& c) {
     for (int64_t a : options_.axis.sizes) axis_of(*this, inputs.shape(), a);
   if (c.mask.is_tensor()) {
     kept = c.mask.tensor();
-    if (kept.shape().has_rank() && x.shape().has_rank() && kept.rank() > x.rank())
+    const bool ranks = kept.shape().has_rank() && x.shape().has_rank();
+    bool fits = !ranks || kept.rank() <= x.rank();
+    for (int i = 1; ranks && fits && i <= kept.rank(); ++i)
+      fits = kept.dim(-i) <= 1 || x.dim(-i) < 0 || kept.dim(-i) == x.dim(-i);
+    if (!fits)
       fail(Code::E1102,
            cat(described(), ": `mask` has the shape ", kept.shape().text(),
                ", expected one that broadcasts to that of `inputs`, ", x.shape().text()));

@@ -11,7 +11,7 @@ namespace holdfast::keras::layers {
 struct DropoutOptions {
   double rate = 0;
   Shape noise_shape = Shape::unknown();  // drawn in this shape and broadcast; -1: the input's size
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};
@@ -53,7 +53,7 @@ class HOLDFAST_API AlphaDropoutLayer : public Noisy<DropoutOptions> {
 
 struct SpatialDropout1DOptions {
   double rate = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};
@@ -71,7 +71,7 @@ class HOLDFAST_API SpatialDropout1DLayer : public Noisy<SpatialDropout1DOptions>
 struct SpatialDropoutOptions {
   double rate = 0;
   DataFormat data_format = {};
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};
@@ -101,7 +101,7 @@ class HOLDFAST_API SpatialDropout3DLayer : public SpatialDropoutLayer {
 
 struct GaussianDropoutOptions {
   double rate = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};
@@ -118,7 +118,7 @@ class HOLDFAST_API GaussianDropoutLayer : public Noisy<GaussianDropoutOptions> {
 
 struct GaussianNoiseOptions {
   double stddev = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};

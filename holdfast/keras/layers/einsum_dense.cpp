@@ -4,6 +4,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/initializers/axes.h"
 #include "holdfast/keras/layers/checks.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
@@ -144,12 +145,18 @@ void EinsumDenseLayer::build(const Shape& inputs) {
            "the kernel has weights for each element of it");
     return size;
   };
-  std::vector<int64_t> dims;
-  for (char c : e.kernel)
-    dims.push_back(known(e.outputs.find(c) != std::string::npos ? size_out(c) : size_in(c), c));
+  std::vector<int64_t> dims, summed, kept;  // axes of the kernel: those of sums, and the others
+  for (char c : e.kernel) {
+    const bool out = e.outputs.find(c) != std::string::npos;
+    (out ? kept : summed).push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(known(out ? size_out(c) : size_in(c), c));
+  }
+  InitializerOption first_kernel = o.kernel_initializer;
+  if (first_kernel)
+    first_kernel = initializers::along_axes(o.kernel_initializer.function, summed, kept);
   kernel = add_weight({.name = "kernel",
                        .shape = dims,
-                       .initializer = o.kernel_initializer,
+                       .initializer = first_kernel,
                        .regularizer = o.kernel_regularizer,
                        .constraint = o.kernel_constraint});
   if (!o.bias_axes || o.bias_axes->empty()) return;

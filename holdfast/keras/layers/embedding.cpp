@@ -70,7 +70,10 @@ Tensor EmbeddingLayer::call(const Tensor& inputs, const CallOptions&) {
     refuse_ids(*this, options_.input_dim, ids, e);
     throw;
   }
-  return as_input(rows);  // the rows alone are cast, not all that there are
+  // The rows alone are cast, not all that there are.
+  return is_floating(compute_dtype()) && rows.dtype() != compute_dtype()
+             ? cast(rows, compute_dtype())
+             : rows;
 }
 
 Nested EmbeddingLayer::compute_mask(const Nested& inputs, const Nested&) {

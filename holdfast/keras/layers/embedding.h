@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/keras/handle.h"
+#include "holdfast/keras/keeps_inputs.h"
 
 namespace holdfast::keras::layers {
 
@@ -18,7 +19,7 @@ struct EmbeddingOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API EmbeddingLayer : public Declares<EmbeddingOptions> {
+class HOLDFAST_API EmbeddingLayer : public Declares<EmbeddingOptions>, public KeepsInputs {
  public:
   EmbeddingLayer() = default;
   explicit EmbeddingLayer(const EmbeddingOptions& o);

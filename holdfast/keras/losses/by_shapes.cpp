@@ -11,11 +11,14 @@ class CrossentropyByShapes final : public Loss {
     configure({.name = told_});
   }
   std::string class_name() const override { return "crossentropy"; }
-  bool own_value(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+  bool own_value(const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight,
                  Tensor& out) override {
-    const Tensor labels = y_true, given = y_pred;
-    out = (*loss(labels_by_shapes(labels.shape(), given.shape()) + "_crossentropy"))(labels, given,
-                                                                                     sample_weight);
+    const Shape labels = y_true.first("`y_true`").shape(), given = y_pred.first("`y_pred`").shape();
+    Ref<Loss> meant = loss(labels_by_shapes(labels, given) + "_crossentropy");
+    out = y_pred.is_tensor()
+              ? (*meant)(y_true.tensor("`y_true`"), y_pred.tensor("`y_pred`"),
+                         sample_weight.defined() ? MaybeIn(sample_weight) : MaybeIn())
+              : meant->of_parts(y_true, y_pred, sample_weight);
     return true;
   }
   Config config() const override { return told_; }

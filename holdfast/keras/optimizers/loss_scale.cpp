@@ -55,12 +55,16 @@ ConfigDict LossScaleOptimizerObject::get_config() const {
   return out;
 }
 
+void LossScaleOptimizerObject::make_scale() {
+  if (scale_.defined()) return;
+  begin();
+  InterpreterScope eagerly(nullptr);
+  steps_ = add_kept("step_counter", Tensor::scalar(int64_t{0}));
+  scale_ = add_kept("dynamic_scale", Tensor::scalar(options_.initial_scale, float32));
+}
+
 void LossScaleOptimizerObject::make_slots(const std::vector<Variable>& variables) {
-  if (!scale_.defined()) {
-    InterpreterScope eagerly(nullptr);
-    steps_ = add_kept("step_counter", Tensor::scalar(int64_t{0}));
-    scale_ = add_kept("dynamic_scale", Tensor::scalar(options_.initial_scale, float32));
-  }
+  make_scale();
   inner()->build(variables);
 }
 
@@ -112,7 +116,7 @@ void LossScaleOptimizerObject::set_learning_rate(const LearningRate& to) {
   inner()->set_learning_rate(to);
 }
 Tensor LossScaleOptimizerObject::scale_loss(const Tensor& loss) {
-  if (!scale_.defined()) return loss * options_.initial_scale;
+  make_scale();  // a step is traced once, and the loss of each run has the scale of then
   return loss * cast(scale_, loss.dtype());
 }
 void LossScaleOptimizerObject::finalize_variable_values(const std::vector<Variable>& variables) {

@@ -33,10 +33,11 @@ class HOLDFAST_API LossScaleOptimizerObject : public Declares<LossScaleOptions, 
   ConfigDict get_config() const override;
   /// The one around which it is; none is refused.
   const Ref<Optimizer>& inner() const;
-  /// The scale now; empty before the first step.
+  /// The scale now; empty before the first loss and the first step.
   const Variable& scale() const { return scale_; }
 
  private:
+  void make_scale();
   Variable steps_, scale_;
 };
 

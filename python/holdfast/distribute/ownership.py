@@ -24,6 +24,14 @@ def watch_variables() -> None:
     if not _watching:
         _watching = True
         _holdfast.watch_variables(strategies.note_owner, _check_owner)
+        _holdfast.set_replica_check(_need_one_replica)
+
+
+def _need_one_replica(what: str) -> None:
+    """Refuses what would need the values of other replicas."""
+    now = entry_in_force()  # a trace that asks serves under this strategy alone
+    if now is not None and now.replica is not None and now.strategy.num_replicas_in_sync > 1:
+        refuse_together(what, now.strategy)
 
 
 def _check_owner(variable: Any) -> None:

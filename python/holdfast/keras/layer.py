@@ -13,7 +13,7 @@ import numpy as np
 from .. import _holdfast, nest
 from .._names.boundary import is_ours
 from .._tensors import registry
-from .._tensors.dtypes import DType, as_dtype
+from .._tensors.dtypes import as_dtype
 from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor
 from .._tracing.journal import without_symbols
@@ -25,6 +25,7 @@ from . import variable as variables
 from .copies import parts_of
 from .declared_types import declared_types, is_ours_or_native
 from .input_spec import check_inputs
+from .layer_dtypes import HasDTypes, policy_name
 from .names import checked_name
 from .own_arguments import config_of_arguments, gets_config, note_arguments
 from .stateless import StatelessLayer
@@ -140,6 +141,16 @@ def _masks_of(inputs: Any) -> Any:
     return None if all(m is None for m in nest.flatten(masks)) else masks
 
 
+def _masks_by_name(call: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """What goes along with arguments of a `call` that takes their masks by name: `x_mask`."""
+    found = {
+        f"{name}_mask": _masks_of(value)
+        for name, value in given.items()
+        if f"{name}_mask" not in given and takes(call, f"{name}_mask")
+    }
+    return {name: mask for name, mask in found.items() if mask is not None}
+
+
 def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`layer(...)` of a class with a `call` in Python, which takes whatever that takes."""
     call = layer.call
@@ -153,6 +164,12 @@ def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any
             f"layer `{layer.name}` ({type(layer).__name__}) is called without `inputs`",
             fix="give it a tensor: `layer(x)`",
         )
+    first = args[0] if args else kwargs[names[0]]
+    masks = _masks_by_name(call, dict(zip(names, args, strict=False)) | kwargs)
+    given = (
+        tuple(layer._as_inputs(a, cast=False) for a in args),
+        {key: layer._as_inputs(value, cast=False) for key, value in kwargs.items()},
+    )
     args = tuple(layer._as_inputs(a) for a in args)
     kwargs = {key: layer._as_inputs(value) for key, value in kwargs.items()}
     shapes = {
@@ -164,16 +181,19 @@ def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any
         check_inputs(layer, layer.input_spec, args[0] if args else kwargs[names[0]])
     if not layer.built:
         layer.__dict__["_waiting_shapes"] = shapes
-    tensors = _tensors_in((args, kwargs))
+    tensors = _tensors_in(given)
     flat = [t.shape for t in _tensors_in(args[0] if args else kwargs[names[0]])]
     if any(_holdfast.is_model_symbol(t) for t in tensors):
-        if given_training and training is not None:
-            kwargs["training"] = training
         said = functools.partial(declared_types, layer, args, kwargs)
-        return _holdfast.record_call(layer, args, kwargs, flat, said)
+        if given_training and training is not None:
+            given[1]["training"] = training
+            kwargs["training"] = training
+        # Each call casts what it is given then: masks go along with that.
+        return _holdfast.record_call(layer, *given, flat, said)
+    kwargs |= masks
     mask = None
     if "mask" not in kwargs:
-        mask = _masks_of(args[0] if args else kwargs[names[0]])
+        mask = _masks_of(first)
         if mask is not None and takes(call, "mask"):
             kwargs["mask"] = mask
     else:
@@ -196,12 +216,14 @@ def _tensors_in(value: Any) -> list[Any]:
 
 
 def _shapes_of(value: Any) -> Any:
-    return nest.map_structure(
-        lambda t: tuple(t.shape.as_list()) if t.shape.rank is not None else None, value
-    )
+    def shape_of(part: Any) -> Any:
+        shape = getattr(part, "shape", None)  # an input may be left out
+        return None if shape is None or shape.rank is None else tuple(shape.as_list())
+
+    return nest.map_structure(shape_of, value)
 
 
-class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: ignore[misc]
+class Layer(HasWeights, HasDTypes, _holdfast.LayerBase, Module, StatelessLayer):  # type: ignore[misc]
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
@@ -284,17 +306,17 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         """What checkpoints know it to hold: its weights, its layers and its attributes."""
         return checkpoint_names.held_by(self)
 
-    def _as_inputs(self, inputs: Any) -> Any:
+    def _as_inputs(self, inputs: Any, cast: bool = True) -> Any:
         """Each tensor of a structure; a list of numbers is one tensor."""
         if isinstance(inputs, (list, tuple)):
             leaves = nest.flatten(inputs)
             if leaves and all(
                 isinstance(leaf, (int, float)) and not isinstance(leaf, bool) for leaf in leaves
             ):
-                return self._as_input(inputs)
-        return nest.map_structure(self._as_input, inputs)
+                return self._as_input(inputs, cast)
+        return nest.map_structure(lambda part: self._as_input(part, cast), inputs)
 
-    def _as_input(self, value: Any) -> Any:
+    def _as_input(self, value: Any, cast: bool = True) -> Any:
         if value is None or isinstance(value, (bool, str)):
             return value
         if not isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)) and not (
@@ -304,9 +326,12 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         if isinstance(value, (int, float)):
             return value
         tensor = convert_to_tensor(value)
-        if self.autocast and tensor.dtype.is_floating and tensor.dtype != self._compute_dtype:
-            return registry.function("cast")(tensor, self._compute_dtype)
-        return tensor
+        wide = tensor.dtype.is_floating and tensor.dtype != self._compute_dtype
+        if not (cast and self.autocast and wide):
+            return tensor
+        narrow = registry.function("cast")(tensor, self._compute_dtype)
+        narrow._keras_mask = tensor._keras_mask  # for layers inside
+        return narrow
 
     def add_weight(
         self,
@@ -373,32 +398,6 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
         )
 
     @property
-    def dtype(self) -> DType:
-        """The dtype of its weights."""
-        dtype: DType = self._layer_dtype
-        return dtype
-
-    variable_dtype = dtype
-
-    @property
-    def autocast(self) -> bool:
-        """Whether its inputs and weights come in the dtype that it computes in."""
-        return bool(getattr(self, "_autocast", True))
-
-    @property
-    def compute_dtype(self) -> DType:
-        """The dtype that it computes in."""
-        dtype: DType = self._compute_dtype
-        return dtype
-
-    @property
-    def dtype_policy(self) -> Any:
-        """Both."""
-        from .mixed_precision import DTypePolicy
-
-        return DTypePolicy(self._policy_name)
-
-    @property
     def trainable(self) -> bool:
         """Whether training changes its weights, and those of the layers inside."""
         return bool(_TRAINABLE.__get__(self))
@@ -418,7 +417,7 @@ class Layer(HasWeights, _holdfast.LayerBase, Module, StatelessLayer):  # type: i
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Builds it for the shapes that `get_build_config` gave."""
-        if not config:
+        if not config or self.built:
             return
         if "shapes_dict" in config:
             shapes = {name: tuple(shape) for name, shape in config["shapes_dict"].items()}
@@ -567,23 +566,6 @@ def raise_no_call(layer: Layer, what: str) -> None:
     )
 
 
-def policy_name(dtype: Any, layer: str | None = None) -> str:
-    """The name of a policy, of a dtype, or itself; of a map: of the policy for a layer's name."""
-    if isinstance(dtype, dict) and "policy_map" in dtype.get("config", ()):
-        from .dtype_policies import deserialize
-
-        dtype = deserialize(dtype)
-    if hasattr(dtype, "default_policy"):
-        dtype = dtype[layer] if layer else dtype.default_policy
-    if isinstance(dtype, dict):
-        dtype = dtype["config"]["name"]
-    if isinstance(dtype, str) and dtype.startswith("mixed_"):
-        return dtype
-    if hasattr(dtype, "compute_dtype") and hasattr(dtype, "name"):
-        return str(dtype.name)
-    return str(as_dtype(dtype).name)
-
-
 def _plain(value: Any, option: str) -> Any:
     """Numbers of NumPy's as numbers and lists; an initializer may be an array itself."""
     return value if value.ndim and option.endswith("initializer") else value.tolist()
@@ -597,4 +579,6 @@ _COMMON = [
 ]
 _TRAINABLE: Any = _holdfast.LayerBase.trainable
 declared.register({"path": "layers.Layer"}, Layer)
-_holdfast.set_layer_calls(_build_from_cpp, _call_from_cpp, _mask_from_cpp, _call_from_python)
+_holdfast.set_layer_calls(
+    _build_from_cpp, _call_from_cpp, _mask_from_cpp, _call_from_python, check_inputs
+)

@@ -30,6 +30,8 @@ __all__ = [  # noqa: PLE0604
 
 features.complete(globals()["Normalization"])
 embedding.complete(globals()["Embedding"])
+for _kept in ("Embedding", "GroupNormalization", "LayerNormalization"):
+    globals()[_kept]._autocast = False  # takes its inputs as they come
 serialize = serializer("layer")
 
 

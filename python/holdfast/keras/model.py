@@ -9,6 +9,7 @@ from .. import _holdfast
 from ..errors import fail
 from . import checkpoint_names, declared
 from .configs import CustomObjectScope
+from .input_spec import InputSpec
 from .layer import Layer
 from .model_files import SavedModel
 from .state_tree import StateTree
@@ -79,6 +80,26 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
     def output_names(self) -> list[str]:
         """The names of the layers that give the outputs."""
         return [_plain_name(symbol) for symbol in self.outputs or ()]
+
+    @property
+    def input_spec(self) -> Any:
+        """What each input must be like: what the program has set, or else what its Inputs say.
+
+        None for a model with a `call` of its own, and for inputs in dicts that hold others.
+        """
+        own = vars(self).get("input_spec")
+        if own is not None or self.inputs is None:
+            return own
+        given = _holdfast.model_inputs(self)
+        if not isinstance(given, dict):
+            return [_spec_of(symbol, _plain_name(symbol)) for symbol in self.inputs]
+        if any(isinstance(part, (dict, list, tuple)) for part in given.values()):
+            return None
+        return [_spec_of(given[name], name) for name in sorted(given)]
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        self.__dict__["input_spec"] = value
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """A layer by its name or its place."""
@@ -166,6 +187,17 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         if kwargs.keys() - {"indent"}:
             fail("E1104", f"`to_json` has no option `{min(kwargs.keys() - {'indent'})}`")
         return _holdfast.config_to_json(self, kwargs.get("indent", -1))
+
+
+def _spec_of(symbol: Any, name: str) -> InputSpec:
+    """An Input's shape, for batches of any size."""
+    sizes = symbol.shape.as_list()
+    return InputSpec(
+        shape=(None, *sizes[1:]),
+        allow_last_axis_squeeze=True,
+        name=name,
+        optional=_holdfast.is_optional_input(symbol),
+    )
 
 
 def _plain_name(symbol: Any) -> str:

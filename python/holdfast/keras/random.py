@@ -90,6 +90,7 @@ def _held_by(layer: Any) -> list[Variable]:
 
 
 _holdfast.set_seed_finder(_held_by)
+_holdfast.set_seed_class(SeedGenerator)
 
 
 class _Shared:

@@ -10,7 +10,7 @@ struct AttentionOptions {
   bool use_scale = false;          // a weight that scores are multiplied with
   std::string score_mode = "dot";  // or "concat": the sum of tanh(query + key)
   double dropout = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};
@@ -56,7 +56,7 @@ using Attention = Handle<AttentionLayer>;
 struct AdditiveAttentionOptions {
   bool use_scale = true;
   double dropout = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};

@@ -18,7 +18,7 @@ struct MultiHeadAttentionOptions {
   RegularizerOption kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
   ConstraintOption kernel_constraint = {}, bias_constraint = {};
   bool use_gate = false;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};

@@ -22,7 +22,8 @@ class HOLDFAST_API ProjectedAttention : public Layer, public DrawsSeeds {
   /// What the layer's options say, to whichever class they belong.
   struct Says {
     double dropout = 0;
-    std::optional<int64_t> window = {}, seed = {};
+    std::optional<int64_t> window = {};
+    Seed seed = {};
     bool bias = true, gate = false;
     EinsumDenseOptions projection = {};  // initializers, regularizers, constraints
   };

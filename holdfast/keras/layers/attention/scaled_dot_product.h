@@ -14,7 +14,7 @@ struct AttentionRun {
   bool causal = false;  // a place looks at none that comes after it
   std::optional<int64_t> window = {};  // and only at those nearer than this
   double dropout = 0;                  // of the weights; 0 where nothing is trained
-  SeedGenerator* seeds = nullptr;      // of dropout
+  SeedSource* seeds = nullptr;         // of dropout
 };
 struct Attended {
   Tensor output;   // [..., places, size of values]

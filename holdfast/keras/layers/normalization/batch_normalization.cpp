@@ -4,6 +4,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/backend.h"
 #include "holdfast/keras/layers/checks.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
@@ -188,6 +189,7 @@ Tensor BatchNormalizationLayer::call(const Tensor& inputs, const CallOptions& c)
   Tensor scaled = gamma.defined() ? in_dtype(gamma) : Tensor();
   Tensor shifted = beta.defined() ? in_dtype(beta) : Tensor();
   if (c.training.value_or(false) && trainable()) {
+    if (o.synchronized) need_one_replica(cat("`synchronized` of `", name(), "`"));
     auto [batch_mean, batch_variance] = moments(x, axis, c.mask);
     auto move = [&](const Variable& average, const Tensor& was, const Tensor& now) {
       average.assign(cast(was * o.momentum + now * (1 - o.momentum), average.dtype()));

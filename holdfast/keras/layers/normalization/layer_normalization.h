@@ -3,6 +3,7 @@
 
 #include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/handle.h"
+#include "holdfast/keras/keeps_inputs.h"
 
 namespace holdfast::keras::layers {
 
@@ -19,7 +20,8 @@ struct LayerNormalizationOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API LayerNormalizationLayer : public Declares<LayerNormalizationOptions> {
+class HOLDFAST_API LayerNormalizationLayer : public Declares<LayerNormalizationOptions>,
+                                             public KeepsInputs {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }
@@ -45,7 +47,8 @@ struct GroupNormalizationOptions {
   std::string name = {};
 };
 
-class HOLDFAST_API GroupNormalizationLayer : public Declares<GroupNormalizationOptions> {
+class HOLDFAST_API GroupNormalizationLayer : public Declares<GroupNormalizationOptions>,
+                                             public KeepsInputs {
  public:
   const ClassDef& definition() const override;
   bool supports_masking() const override { return true; }

@@ -15,7 +15,7 @@ struct GRUCellOptions {
   ConstraintOption kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
   bool reset_after = true;  // the state is multiplied with its kernel before the gate, not after
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   int64_t implementation = 2;  // 1: each gate has a mask of dropout of its own
   bool trainable = true;
   Policy dtype = {};
@@ -54,7 +54,7 @@ struct GRUOptions {
                     activity_regularizer = {};
   ConstraintOption kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool return_sequences = false, return_state = false, go_backwards = false, stateful = false,
        unroll = false;
   bool reset_after = true;

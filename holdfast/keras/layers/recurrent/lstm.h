@@ -15,7 +15,7 @@ struct LSTMCellOptions {
   RegularizerOption kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
   ConstraintOption kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   int64_t implementation = 2;  // 1: each gate has a mask of dropout of its own
   bool trainable = true;
   Policy dtype = {};
@@ -55,7 +55,7 @@ struct LSTMOptions {
                     activity_regularizer = {};
   ConstraintOption kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool return_sequences = false, return_state = false, go_backwards = false, stateful = false,
        unroll = false;
   Config use_cudnn = "auto";

@@ -14,7 +14,7 @@ struct SimpleRNNCellOptions {
   RegularizerOption kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
   ConstraintOption kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0, recurrent_dropout = 0;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};
@@ -52,7 +52,7 @@ struct SimpleRNNOptions {
   double dropout = 0, recurrent_dropout = 0;
   bool return_sequences = false, return_state = false, go_backwards = false, stateful = false,
        unroll = false;
-  std::optional<int64_t> seed = {};
+  Seed seed = {};
   bool zero_output_for_mask = false;
   bool trainable = true;
   Policy dtype = {};
