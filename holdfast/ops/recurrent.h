@@ -20,9 +20,9 @@ struct InputWeights {
   Tensor kernel = {}, bias = {};
 };
 
-/// LSTM with sigmoid and tanh over `x` [batch, time, size], gates i, f, c, o; `recurrent` is [units,
-/// 4 units]. A row stands still where `mask` [batch, time], if there is one, is false. float32 and
-/// float64.
+/// LSTM with sigmoid and tanh over `x` [batch, time, size], gates i, f, c, o; `recurrent` is
+/// [units, 4 units]. A row stands still where `mask` [batch, time], if there is one, is false.
+/// float32 and float64.
 HOLDFAST_API Recurred lstm_sequence(const Tensor& x, const Tensor& recurrent, const Tensor& h,
                                     const Tensor& c, const Tensor& mask = {},
                                     const InputWeights& inputs = {});

@@ -24,9 +24,9 @@ TEST(RecurrentTest, LayersGiveWhatKerasGives) {
 
 // One kernel for all steps, or each step written down.
 template <class L, class O>
-void compare_with_steps(O options) {
-  Tensor x = reference::fixed({3, 5, 4}, 1);
-  Tensor mask = reference::fixed({3, 5}, 2) > 0;
+void compare_with_steps(O options, int64_t batch = 3, int64_t size = 4) {
+  Tensor x = reference::fixed({batch, 5, size}, 1);
+  Tensor mask = reference::fixed({batch, 5}, 2) > 0;
   Tensor wanted_out, wanted_slope;
   std::vector<Tensor> weights;
   for (bool unroll : {true, false}) {
@@ -55,6 +55,11 @@ void compare_with_steps(O options) {
 TEST(RecurrentTest, OneKernelGivesWhatStepsGive) {
   compare_with_steps<layers::LSTM>(layers::LSTMOptions{.units = 6, .return_sequences = true});
   compare_with_steps<layers::GRU>(layers::GRUOptions{.units = 6, .go_backwards = true});
+  // One row, and so many that inputs and states are multiplied together.
+  for (int64_t batch : {1, 30}) {
+    compare_with_steps<layers::LSTM>(layers::LSTMOptions{.units = 21}, batch, 19);
+    compare_with_steps<layers::GRU>(layers::GRUOptions{.units = 21}, batch, 19);
+  }
 }
 
 // Open batch and time: a trace has a loop then.

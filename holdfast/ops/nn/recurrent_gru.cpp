@@ -86,8 +86,8 @@ Status run_backward(Call& c) {
          bias_sums = zeroed(c, dtype, {gates.dim(1), gates.dim(2)}),
          bias_sum = c.scratch(dtype, {gates.dim(2)});
   copy_or_zero(given(c, 7), c.out(3));
-  GruBackward b = backward_of({recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5),
-                               given(c, 6), c.out(3)});
+  GruBackward b = backward_of(
+      {recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5), given(c, 6), c.out(3)});
   Tensor d = room_for_sums(c, dtype, b);
   b.d = d.mutable_raw();
   b.weights = weights.raw();
@@ -150,11 +150,12 @@ void infer_second(Infer& s) {
 Status run_second(Call& c) {
   const Tensor &recurrent = c.in(0), &gates = c.in(4);
   const Loops& loops = loops_for(gates.dtype());
-  Tensor transposed = packed_transposed(c, recurrent, {0, 1, 2}), weights = packed_gates(c, {}, recurrent, 3);
+  Tensor transposed = packed_transposed(c, recurrent, {0, 1, 2}),
+         weights = packed_gates(c, {}, recurrent, 3);
   Tensor h_sum = c.scratch(gates.dtype(), c.in(1).shape());
   copy_or_zero(given(c, 6), h_sum);
-  GruBackward b = backward_of({recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5),
-                               Tensor(), h_sum});
+  GruBackward b =
+      backward_of({recurrent, c.in(1), given(c, 2), c.in(3), gates, given(c, 5), Tensor(), h_sum});
   Tensor d = room_for_sums(c, gates.dtype(), b);
   b.d = d.mutable_raw();
   b.weights = transposed.raw();
@@ -203,8 +204,8 @@ static Tensors backward_gradient(Grad& g) {
          m0 = g.dy(3), gates = turned(g.x(4));
   Tensor before_h = shifted_in(first_h, h), inner_change = matmul(before_h, weights) + g.dy(2);
   x_change = x_change + zeros_like(inner_change);  // that of a bias has no rows
-  Tensors made = second_op.list({recurrent, first_h, mask, h, g.x(4), given(g, 5), given(g, 7),
-                                 x_change, inner_change, m0});
+  Tensors made = second_op.list(
+      {recurrent, first_h, mask, h, g.x(4), given(g, 5), given(g, 7), x_change, inner_change, m0});
   const Tensor &D = made[0], &m = made[1];
   Tensor before_m = shifted_in(m0, m);
   Tensors l = split(where_moving(mask, inner_change + matmul(before_m, recurrent)), 3, {.axis = 2}),
@@ -261,12 +262,17 @@ static const Op forward_op =
         .infer(infer_forward)
         .kernel("sequence", run_forward)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensors d = backward_op.list({g.x(1), g.x(3), given(g, 4), g.y(0), g.y(1), arrived(g, 0),
-                                        arrived(g, 1), arrived(g, 2),
-                                        g.has_x(5) ? g.x(0) : Tensor(), given(g, 5)},
-                                       {g.wants(0)});
-          Tensors out{g.wants(0) ? d[0] : Tensor(), d[1], g.has_x(2) ? d[2] : Tensor(), d[3],
-                      Tensor(), g.has_x(5) ? d[4] : Tensor(), g.has_x(6) ? d[5] : Tensor()};
+          Tensors d = backward_op.list(
+              {g.x(1), g.x(3), given(g, 4), g.y(0), g.y(1), arrived(g, 0), arrived(g, 1),
+               arrived(g, 2), g.has_x(5) ? g.x(0) : Tensor(), given(g, 5)},
+              {g.wants(0)});
+          Tensors out{g.wants(0) ? d[0] : Tensor(),
+                      d[1],
+                      g.has_x(2) ? d[2] : Tensor(),
+                      d[3],
+                      Tensor(),
+                      g.has_x(5) ? d[4] : Tensor(),
+                      g.has_x(6) ? d[5] : Tensor()};
           out.resize(static_cast<size_t>(g.inputs()));
           return out;
         })

@@ -82,8 +82,7 @@ void infer_backward(Infer& s) {
   need_shape(s, 10, z.state());
   need_shape(s, 11, z.state());
   InputGradients of = input_gradients(s, z, 12, 13, s.attrs<BackwardAttrs>().x_wanted());
-  for (const Shape& out :
-       {of.x, z.weights(), z.state(), z.state(), of.kernel, Shape{z.times(4)}})
+  for (const Shape& out : {of.x, z.weights(), z.state(), z.state(), of.kernel, Shape{z.times(4)}})
     s.output(s.dtype(), out);
 }
 
@@ -157,7 +156,8 @@ void infer_second(Infer& s) {
 Status run_second(Call& c) {
   const Tensor &recurrent = c.in(0), &gates = c.in(4);
   const Loops& loops = loops_for(gates.dtype());
-  Tensor transposed = packed_transposed(c, recurrent, {0, 1, 2, 3}), weights = packed_gates(c, {}, recurrent, 4);
+  Tensor transposed = packed_transposed(c, recurrent, {0, 1, 2, 3}),
+         weights = packed_gates(c, {}, recurrent, 4);
   Tensor h_sum = c.scratch(gates.dtype(), c.in(1).shape()),
          c_sum = c.scratch(gates.dtype(), c.in(1).shape());
   copy_or_zero(given(c, 7), h_sum);
@@ -276,13 +276,17 @@ static const Op forward_op =
         .infer(infer_forward)
         .kernel("sequence", run_forward)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensors d = backward_op.list(
-              {g.x(1), g.x(2), g.x(3), given(g, 4), g.y(1), g.y(2), g.y(0), arrived(g, 1),
-               arrived(g, 2), arrived(g, 0), arrived(g, 3), arrived(g, 4),
-               g.has_x(5) ? g.x(0) : Tensor(), given(g, 5)},
-              {g.wants(0)});
-          Tensors out{g.wants(0) ? d[0] : Tensor(), d[1], d[2], d[3], Tensor(),
-                      g.has_x(5) ? d[4] : Tensor(), g.has_x(6) ? d[5] : Tensor()};
+          Tensors d = backward_op.list({g.x(1), g.x(2), g.x(3), given(g, 4), g.y(1), g.y(2), g.y(0),
+                                        arrived(g, 1), arrived(g, 2), arrived(g, 0), arrived(g, 3),
+                                        arrived(g, 4), g.has_x(5) ? g.x(0) : Tensor(), given(g, 5)},
+                                       {g.wants(0)});
+          Tensors out{g.wants(0) ? d[0] : Tensor(),
+                      d[1],
+                      d[2],
+                      d[3],
+                      Tensor(),
+                      g.has_x(5) ? d[4] : Tensor(),
+                      g.has_x(6) ? d[5] : Tensor()};
           out.resize(static_cast<size_t>(g.inputs()));
           return out;
         })

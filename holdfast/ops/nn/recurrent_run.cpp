@@ -99,8 +99,8 @@ Tensor packed_gates(const Call& c, const Tensor& kernel, const Tensor& recurrent
 Tensor packed_transposed(const Call& c, const Tensor& weights, std::initializer_list<int> gates) {
   const Loops& loops = loops_for(weights.dtype());
   auto count = static_cast<int64_t>(gates.size());
-  int64_t n = weights.dim(0), all = weights.dim(1), u = all / count,
-          each = loops.packed_size(1, u), depth = count * each;
+  int64_t n = weights.dim(0), all = weights.dim(1), u = all / count, each = loops.packed_size(1, u),
+          depth = count * each;
   Tensor out = c.scratch(weights.dtype(), {loops.packed_size(depth, n)});
   if (each > u) copy_or_zero({}, out);  // rows that no unit has
   int64_t first = 0;

@@ -95,8 +95,7 @@ AllSteps GRUCellLayer::steps(const Tensor& x, std::span<const Tensor> states, co
                              const CellWeights& w) const {
   if (!options_.reset_after || !fits_kernel(options_, x, w)) return {};
   auto [inputs, by] = inputs_of(x, w);
-  auto [all, last] =
-      nn::gru_sequence(inputs, w.recurrent, w.recurrent_bias, states[0], mask, by);
+  auto [all, last] = nn::gru_sequence(inputs, w.recurrent, w.recurrent_bias, states[0], mask, by);
   return {all, last};
 }
 

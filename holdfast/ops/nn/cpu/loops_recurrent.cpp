@@ -231,7 +231,7 @@ void weight_sums(const WeightSums& s, const Part& part) {
         // The next panel comes from afar: each tile asks for a share of it.
         for (int64_t last = std::min(asked + share, depth); asked < last; ++asked)
           __builtin_prefetch(coming + asked * kColumns<W>, 0, 2);
-        kTilesOfSums<W>[height - 1](tiles, panel, depth, whole && p > 0, whole ? c : corner,
+        kTilesOfSums<W>[height - 1](tiles, panel, depth, whole&& p > 0, whole ? c : corner,
                                     whole ? n : kColumns<W>);
         for (const W* row = corner; !whole && row < corner + height * kColumns<W>;
              row += kColumns<W>, c += n)

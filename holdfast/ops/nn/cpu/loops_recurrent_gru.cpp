@@ -62,8 +62,8 @@ template <class W>
 void gru_backward(const GruBackward& s, const Part& part) {
   int64_t u = s.units, rows = part.row_end - part.row, each = padded<W>(u);
   auto held = room<W>(rows * u + rows * kColumns<W> + 4 * u + 4 * each);
-  W *sums = held.get(), *strip = sums + rows * u, *none = strip + rows * kColumns<W>,
-    *__restrict d = none + 4 * u;
+  W *sums = held.get(), *strip = sums + rows * u,
+    *none = strip + rows * kColumns<W>, *__restrict d = none + 4 * u;
   std::fill_n(none, 4 * u, W(0));
   std::fill_n(d, 4 * each, W(0));
   for (int64_t t = part.step_end - 1; t >= part.step; --t) {

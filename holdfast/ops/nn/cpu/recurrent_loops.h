@@ -34,8 +34,8 @@ struct Inputs : Sequence {
 /// Gates i, f, g, o = sigmoid, sigmoid, tanh, sigmoid of x K + bias + h R; c' = f c + i g;
 /// h' = o tanh(c').
 struct LstmForward : Inputs {
-  void *h = nullptr, *c = nullptr, *gates = nullptr;  // [batch, steps, units], [steps, batch,
-                                                      // units], [steps, batch, 4 units]
+  void* h = nullptr;                    // [batch, steps, units]
+  void *c = nullptr, *gates = nullptr;  // [steps, batch, units], [steps, batch, 4 units]
 };
 
 /// What arrives for h, c and gates goes back. What arrives for the sums, `d`, lies in panels of

@@ -180,8 +180,8 @@ class Sums {
   /// Sums of gate g and the columns of panel p.
   void of_all(int g, int64_t p, W* strip) {
     if (together_)
-      times_panel(now_, lead_ + s_.units, rows_, panel(g, p), s_.size + s_.units, {bias_at(g, p), 0},
-                  strip, kColumns<W>);
+      times_panel(now_, lead_ + s_.units, rows_, panel(g, p), s_.size + s_.units,
+                  {bias_at(g, p), 0}, strip, kColumns<W>);
     else
       of_state(g, p, {ahead(g, p), gates_ * padded<W>(s_.units)}, strip);
   }
@@ -191,8 +191,8 @@ class Sums {
   bool of_one_row(int64_t p, const W* last, W* strips) {
     if (rows_ > 1) return false;
     one_row<W, count>(now(0), panel(0, p) + s_.size * kColumns<W>, panel(1, p) - panel(0, p),
-                      s_.units, ahead(0, p), padded<W>(s_.units),
-                      last ? last : ahead(count - 1, p), strips);
+                      s_.units, ahead(0, p), padded<W>(s_.units), last ? last : ahead(count - 1, p),
+                      strips);
     return true;
   }
   /// What the inputs bring to them, and what the state does.
@@ -262,9 +262,8 @@ void for_blocks(const Sequence& s, int gates, const W* state, int64_t rows, W* s
   int64_t panel = s.units * kColumns<W>, strip = rows * kColumns<W>;
   for (int64_t p = 0; p < panels<W>(s.units); ++p) {
     for (int g = 0; g < gates; ++g)
-      times_panel(state, s.units, rows,
-                  of<W>(s.weights) + (g * panels<W>(s.units) + p) * panel, s.units, {none, 0},
-                  strips + g * strip, kColumns<W>);
+      times_panel(state, s.units, rows, of<W>(s.weights) + (g * panels<W>(s.units) + p) * panel,
+                  s.units, {none, 0}, strips + g * strip, kColumns<W>);
     int64_t first = p * kColumns<W>;
     each(first, std::min(kColumns<W>, s.units - first), strip);
   }
