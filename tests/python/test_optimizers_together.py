@@ -7,13 +7,13 @@ import holdfast as tf
 
 SHAPES = [(1000, 30), (3,), (0, 5), (), (257, 40), (1,)] * 12  # more than one step takes
 OPTIMIZERS = {
-    "Adam": dict(learning_rate=0.01),
-    "AdamW": dict(weight_decay=0.01),
-    "Adamax": dict(learning_rate=0.01),
-    "RMSprop": dict(momentum=0.5, centered=True),
-    "SGD": dict(momentum=0.9, nesterov=True),
-    "Adagrad": dict(learning_rate=0.1),
-    "Ftrl": dict(learning_rate=0.1),
+    "Adam": {"learning_rate": 0.01},
+    "AdamW": {"weight_decay": 0.01},
+    "Adamax": {"learning_rate": 0.01},
+    "RMSprop": {"momentum": 0.5, "centered": True},
+    "SGD": {"momentum": 0.9, "nesterov": True},
+    "Adagrad": {"learning_rate": 0.1},
+    "Ftrl": {"learning_rate": 0.1},
 }
 
 
@@ -86,14 +86,14 @@ def test_a_variable_that_comes_twice_moves_twice():
 @pytest.mark.parametrize(
     "inputs,message",
     [
-        (dict(rule="Add"), "an op that moves variables"),
-        (dict(operands=[1.0]), "those of whole calls"),
-        (dict(operands=[tf.constant(1.0), tf.constant([1], tf.int32)]), "int32"),
+        ({"rule": "Add"}, "an op that moves variables"),
+        ({"operands": [1.0]}, "those of whole calls"),
+        ({"operands": [tf.constant(1.0), tf.constant([1], tf.int32)]}, "int32"),
     ],
 )
 def test_the_op_refuses_what_is_no_step(inputs, message):
     v = tf.Variable([1.0])
-    given = dict(rule="ResourceApplyGradientDescent", operands=[1.0, tf.constant([1.0])]) | inputs
+    given = {"rule": "ResourceApplyGradientDescent", "operands": [1.0, tf.constant([1.0])]} | inputs
     with pytest.raises((ValueError, TypeError, tf.errors.OpError), match=message):
         tf.raw_ops.MoveTogether(var=v.handle, **given)
     assert float(v[0]) == 1.0

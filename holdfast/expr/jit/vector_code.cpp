@@ -542,8 +542,13 @@ void VectorCode::store(const Store& s, size_t index, int chunk) {
 void VectorCode::splat(int o) {
   DType d = body().operands[static_cast<size_t>(o)].dtype;
   int pin = -1;
+  bool used = false;
   for (size_t i = 0; i < body().nodes.size(); ++i)
-    if (body().nodes[i].op == Op::kSingle && body().nodes[i].operand == o) pin = plan_->pinned[i];
+    if (body().nodes[i].op == Op::kSingle && body().nodes[i].operand == o) {
+      pin = plan_->pinned[i];
+      used = true;
+    }
+  if (!used) return;  // nobody counted it when lanes were chosen: it may need a wider register
   Xbyak::Reg64 from = single_pointer(o);
   int cell = static_cast<int>(size_of(d)), r = pin >= 0 ? pin : 0;
   Xmm to = vec(r, lanes() * std::max(cell, 4));
