@@ -99,6 +99,11 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Any
     numbers = _cast(sparse.values, int64)[:, None]
     indices = _concat([sparse.indices[:, :-1], numbers], 1)
     size = _reshape(_cast(vocab_size, int64), [1])
+    require(  # such a number would mark one of another row
+        _reduce_all(_logical_and(numbers >= 0, numbers < size)),
+        "`to_indicator`: a value is none of 0 ... `vocab_size` - 1",
+        "each has a column of its own",
+    )
     shape = _concat([sparse.dense_shape[:-1], size], 0)
     ones = registry.function("ones_like")(numbers[:, 0])
     places, _ = summed(indices, ones, shape)
