@@ -310,3 +310,8 @@ def test_an_indicator_refuses_numbers_that_have_no_column(value):
         tf.sparse.to_indicator(given, 3)
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="to_indicator"):
         tf.function(lambda x: tf.sparse.to_indicator(x, 3))(given)
+
+
+def test_of_no_elements_none_are_retained():
+    nothing = tf.sparse.from_dense(tf.zeros([2, 3]))
+    assert tf.sparse.retain(nothing, []).dense_shape.numpy().tolist() == [2, 3]

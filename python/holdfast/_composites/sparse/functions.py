@@ -8,6 +8,7 @@ from typing import Any
 from ... import _holdfast
 from ..._tensors import registry
 from ..._tensors.dtypes import as_dtype, float32, int64
+from ..._tensors.dtypes import bool as bool_
 from ..._tensors.indexed_slices import IndexedSlices
 from ..._tensors.shape import TensorShape
 from ..._tensors.tensor import Tensor, get_static_value
@@ -232,7 +233,9 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements whose bool is true."""
     sparse = need_sparse(sp_input, "tf.sparse.retain")
-    kept = _holdfast.convert(to_retain)
+    # An empty list says nothing of its dtype.
+    empty = isinstance(to_retain, (list, tuple)) and not to_retain
+    kept = _holdfast.convert(to_retain, bool_) if empty else _holdfast.convert(to_retain)
     count, have = (t.shape[0] if t.shape.rank else None for t in (kept, sparse.values))
     if kept.shape.rank not in (1, None) or (None not in (count, have) and count != have):
         fail(
