@@ -111,3 +111,36 @@ def test_what_does_not_pair_is_refused(call):
         call()
     with pytest.raises((ValueError, TypeError, tf.errors.InvalidArgumentError)):
         tf.function(call)()
+
+
+def test_gather_in_batches_goes_by_the_numbers_of_each_batch():
+    x = ragged([[[1, 2], [3, 4, 5]], [[6, 7]]])
+    assert tf.gather(x, [[1, 0], [0, 0]], axis=2, batch_dims=1).to_list() == [
+        [[2, 1], [4, 3]],
+        [[6, 6]],
+    ]
+    assert tf.gather(x, [0, 1], axis=2, batch_dims=1).to_list() == [[1, 3], [7]]
+    inner = ragged([[[1], [0, 2]], [[1, 0]]])
+    assert tf.gather(x, inner, batch_dims=2).to_list() == [[[2], [3, 5]], [[7, 6]]]
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="differ in their rows"):
+        tf.gather(x, ragged([[[1]], [[1], [0]]]), batch_dims=2)
+
+
+def test_gather_of_ragged_forms_is_that_of_the_dense_tensor():
+    dense = np.arange(24).reshape(2, 3, 4)
+    for rank in (1, 2):
+        params = tf.RaggedTensor.from_tensor(dense, ragged_rank=rank)
+        for indices, axis, batch_dims in (
+            ([[0, 2], [1, 1]], 2, 1),
+            ([[0, 2], [1, 1]], 1, 1),
+            ([[0, 2, 1], [1, 1, 3]], 2, 2),
+            ([1, 3], 2, 1),
+        ):
+            wanted = tf.gather(dense, indices, axis=axis, batch_dims=batch_dims).numpy().tolist()
+            forms = [indices]
+            if np.ndim(indices) > 1:
+                forms.append(tf.RaggedTensor.from_tensor(indices))
+            for given in forms:
+                found = tf.gather(params, given, axis=axis, batch_dims=batch_dims)
+                found = found.to_list() if hasattr(found, "to_list") else found.numpy().tolist()
+                assert found == wanted

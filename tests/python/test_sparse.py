@@ -301,3 +301,17 @@ def test_a_loop_knows_the_shape_that_a_sparse_tensor_keeps():
     for run in (repeated, tf.function(repeated)):
         assert run(lambda x: tf.sparse.map_values(tf.add, x, 1)).shape == (2, 2)
         assert run(lambda x: tf.sparse.concat(0, [x, x])).shape == (8, 2)
+
+
+@pytest.mark.parametrize("value", [5, 3, -1])
+def test_an_indicator_refuses_numbers_that_have_no_column(value):
+    given = tf.SparseTensor([[0, 0], [1, 0]], [value, 2], [2, 1])
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="to_indicator"):
+        tf.sparse.to_indicator(given, 3)
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="to_indicator"):
+        tf.function(lambda x: tf.sparse.to_indicator(x, 3))(given)
+
+
+def test_of_no_elements_none_are_retained():
+    nothing = tf.sparse.from_dense(tf.zeros([2, 3]))
+    assert tf.sparse.retain(nothing, []).dense_shape.numpy().tolist() == [2, 3]

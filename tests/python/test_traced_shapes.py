@@ -74,7 +74,12 @@ def test_a_size_of_unknown_shape_leaves_the_numbers_beside_it_known():
         back = tf.batch_to_space(tf.zeros([12, 4, 6, 2]), [2, 3], n)
     assert shaped.shape.as_list() == [None, 37] and tiled.shape.as_list() == [None, 7]
     assert padded.shape.as_list() == [7, None]
-    assert moved.shape.as_list() == [18, None, None, 2] and back.shape.as_list() == [2, None, None, 2]
+    assert moved.shape.as_list() == [18, None, None, 2] and back.shape.as_list() == [
+        2,
+        None,
+        None,
+        2,
+    ]
     with tf.compat.v1.Session(graph=graph) as session:
         assert session.run(shaped, {x: np.zeros(74), n: 2}).shape == (2, 37)
         assert session.run(padded, {n: [0, 1]}).shape == (7, 5)

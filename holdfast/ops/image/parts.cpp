@@ -278,8 +278,8 @@ Tensor crop_and_resize(const In& image, const In& boxes, const In& box_indices,
     Tensor here = copy_to(to, cpu());
     const auto* n = here.raw<int32_t>();
     if (n[0] < 1 || n[1] < 1)
-      fail(Code::E1103, cat(name, ": `crop_size` is [", n[0], ",", n[1],
-                            "], expected sizes of 1 or more"));
+      fail(Code::E1103,
+           cat(name, ": `crop_size` is [", n[0], ",", n[1], "], expected sizes of 1 or more"));
     Shape all{corners.dim(0), n[0], n[1], std::max<int64_t>(images.dim(3), 1)};
     if (!all.elements())
       fail(Code::E1103,

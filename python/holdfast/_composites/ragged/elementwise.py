@@ -18,10 +18,10 @@ __all__ = ["operators"]
 # Of one tensor, which comes first; the other arguments stay.
 _UNARY = """abs acos acosh angle asin asinh atan atanh bitcast bitwise.invert cast ceil
 check_numerics clip_by_value conj cos cosh debugging.check_numerics digamma erf erfc exp expm1
-floor identity imag
-is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not negative nn.dropout nn.elu nn.gelu
-nn.leaky_relu nn.relu nn.relu6 nn.selu nn.sigmoid nn.silu nn.softplus nn.softsign nn.tanh ones_like
-real reciprocal rint round rsqrt saturate_cast sigmoid sign sin sinh sqrt square stop_gradient strings.as_string strings.length strings.lower strings.upper
+floor identity imag is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not negative
+nn.dropout nn.elu nn.gelu nn.leaky_relu nn.relu nn.relu6 nn.selu nn.sigmoid nn.silu nn.softplus
+nn.softsign nn.tanh ones_like real reciprocal rint round rsqrt saturate_cast sigmoid sign sin sinh
+sqrt square stop_gradient strings.as_string strings.length strings.lower strings.upper
 strings.regex_full_match strings.regex_replace strings.strip strings.substr strings.to_hash_bucket
 strings.to_hash_bucket_fast strings.to_hash_bucket_strong strings.to_number strings.unicode_script
 tan tanh zeros_like io.decode_base64 io.encode_base64 math.bessel_i0e math.bessel_i1e math.erfinv

@@ -45,6 +45,8 @@ def gather(
     at = batches if axis is None else whole_axis(axis, params.shape.rank, "axis", "gather")
     if batches > at:
         fail("E1103", f"`gather`: `axis` is {at}, expected `batch_dims`, {batches}, or more")
+    if not is_ragged(params) and not is_ragged(indices):
+        return _gather(params, indices, axis=at, batch_dims=batches)
     if at == 0:
         return _rows(params, indices)
     if batches == 0:
@@ -111,24 +113,25 @@ def _batched(params: Any, indices: Any, axis: int, batches: int) -> Any:
     kind = next(x for x in (params, indices) if is_ragged(x)).row_splits.dtype
     if not is_ragged(params):
         params = from_tensor(params, None, None, 1, kind)
+    if not is_ragged(indices) and indices.shape.rank is None:
+        fail("E1102", "`gather`: the rank of `indices` is not known")
+    if batches > 1:
+        if not is_ragged(indices):
+            indices = from_tensor(_cast(indices, kind), None, None, 1, kind)
+        _need_same_batches(params, indices)
+        inner = gather(params.values, indices.values, None, axis - 1, batches - 1)
+        return RaggedTensor._rows(inner, params.row_splits, params._uniform[0])
+    if axis > 1:  # all rows of a batch have the numbers of that batch
+        _need_as_many(params.nrows(), _row_count(indices, kind))
+        each = rows_of(indices, partition.rowids_of(params.row_splits))
+        inner = gather(params.values, each, None, axis - 1, 1)
+        return RaggedTensor._rows(inner, params.row_splits, params._uniform[0])
     flat_result = False
     if not is_ragged(indices):
-        if indices.shape.rank is None:
-            fail("E1102", "`gather`: the rank of `indices` is not known")
-        if indices.shape.rank == batches:
+        if indices.shape.rank == 1:
             indices, flat_result = indices[..., None], True
         indices = from_tensor(_cast(indices, kind), None, None, 1, kind)
-    if batches > 1 or axis > 1:
-        same = same_rows([_outer(params), _outer(indices)])
-        if not same:
-            both = registry.function("equal")(params.nrows(), indices.nrows())
-            partition.require(both, "`gather`: the batches differ in number", "each has its own")
-        inner = gather(params.values, indices.values, None, axis - 1, batches - 1)
-        if flat_result:
-            fail("E1105", "`gather` with `batch_dims` of scalars inside of ragged rows")
-        return RaggedTensor._rows(inner, indices.row_splits, indices._uniform[0])
-    same = registry.function("equal")(params.nrows(), indices.nrows())
-    partition.require(same, "`gather`: the batches differ in number", "each has its own")
+    _need_as_many(params.nrows(), indices.nrows())
     flat = _cast(indices.flat_values, kind)
     rows = partition.rowids_of(indices.row_splits)
     for each in indices.nested_row_splits[1:]:
@@ -141,6 +144,24 @@ def _batched(params: Any, indices: Any, axis: int, batches: int) -> Any:
     )
     found = indices.with_flat_values(_rows(params.values, starts + flat))
     return found.values if flat_result else found
+
+
+def _row_count(x: Any, kind: Any) -> Any:
+    return x.nrows() if is_ragged(x) else registry.function("shape")(x, kind)[0]
+
+
+def _need_as_many(one: Any, other: Any) -> None:
+    same = registry.function("equal")(one, _cast(other, one.dtype))
+    partition.require(same, "`gather`: the batches differ in number", "each has its own")
+
+
+def _need_same_batches(params: Any, indices: Any) -> None:
+    if same_rows([_outer(params), _outer(indices)]):
+        return
+    _need_as_many(params.nrows(), indices.nrows())
+    splits = params.row_splits
+    same = _reduce_all(registry.function("equal")(splits, _cast(indices.row_splits, splits.dtype)))
+    partition.require(same, "`gather`: the batches differ in their rows", "each has its own")
 
 
 def _outer(ragged: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -226,7 +227,7 @@ def _split(
     if min(sizes, default=0) < 0 or sum(sizes) != rows:
         fail("E1103", f"`split`: the sizes {sizes} are not those of {rows} rows")
     ends = np.cumsum([0, *sizes]).tolist()
-    return [value[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [value[a:b] for a, b in itertools.pairwise(ends)]
 
 
 @handles(registry.function("nn.embedding_lookup"), RaggedTensor)

@@ -31,9 +31,7 @@ def _shifted(values: Any, numbers: Any, count: Any) -> tuple[Any, Any]:
     """Values less the largest of their segment, so that exp stays in range; and the largest."""
     largest = registry.function("stop_gradient")(_segment_max(values, numbers, count))
     finite = registry.function("math.is_finite")(largest)
-    largest = registry.function("where")(
-        finite, largest, registry.function("zeros_like")(largest)
-    )
+    largest = registry.function("where")(finite, largest, registry.function("zeros_like")(largest))
     return values - _gather(largest, numbers), largest
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ... import _holdfast
 from ..._tensors import registry
 from ..._tensors.dtypes import as_dtype, float32, int64
+from ..._tensors.dtypes import bool as bool_
 from ..._tensors.indexed_slices import IndexedSlices
 from ..._tensors.shape import TensorShape
 from ..._tensors.tensor import Tensor, get_static_value
@@ -99,6 +100,11 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Any
     numbers = _cast(sparse.values, int64)[:, None]
     indices = _concat([sparse.indices[:, :-1], numbers], 1)
     size = _reshape(_cast(vocab_size, int64), [1])
+    require(  # such a number would mark one of another row
+        _reduce_all(_logical_and(numbers >= 0, numbers < size)),
+        "`to_indicator`: a value is none of 0 ... `vocab_size` - 1",
+        "each has a column of its own",
+    )
     shape = _concat([sparse.dense_shape[:-1], size], 0)
     ones = registry.function("ones_like")(numbers[:, 0])
     places, _ = summed(indices, ones, shape)
@@ -227,7 +233,9 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements whose bool is true."""
     sparse = need_sparse(sp_input, "tf.sparse.retain")
-    kept = _holdfast.convert(to_retain)
+    # An empty list says nothing of its dtype.
+    empty = isinstance(to_retain, (list, tuple)) and not to_retain
+    kept = _holdfast.convert(to_retain, bool_) if empty else _holdfast.convert(to_retain)
     count, have = (t.shape[0] if t.shape.rank else None for t in (kept, sparse.values))
     if kept.shape.rank not in (1, None) or (None not in (count, have) and count != have):
         fail(
