@@ -151,15 +151,27 @@ std::vector<Shape> shape_arguments(PyObject* args, PyObject* kwargs) {
   return out;
 }
 
-// Weights that a second `build` would make beside the first ones would be trained by nobody, and
-// be counted and saved all the same.
-void refuse_second_build(const Layer& layer) {
-  if (!layer.built() || !layer.built_for()) return;
-  for (const keras::Weight& w : layer.definition().weights)
-    if (w.get(layer).defined())
-      fail(Code::E1104, cat(layer.described(), " is built already, and `build` is called again"),
+// Whether a layer of ours has its weights for these shapes, which a shape that was asked for has
+// made, say. Weights that a second `build` made beside them would be trained by nobody, and be
+// counted and saved all the same: for other shapes it is refused.
+bool has_weights_for(const Layer& layer, const std::vector<Shape>& wanted) {
+  if (!layer.built() || !layer.built_for()) return false;
+  bool made = false;
+  for (const keras::Weight& w : layer.definition().weights) made |= w.get(layer).defined();
+  if (!made) return false;
+  const std::vector<Shape>& had = *layer.built_for();
+  for (size_t i = 0; i < had.size() && i < wanted.size(); ++i) {
+    const Shape &a = had[i], &b = wanted[i];
+    bool fits = !a.has_rank() || !b.has_rank() || a.rank() == b.rank();
+    for (int k = 1; fits && a.has_rank() && b.has_rank() && k < a.rank(); ++k)
+      fits = a[k] < 0 || b[k] < 0 || a[k] == b[k];
+    if (!fits)
+      fail(Code::E1201,
+           cat(layer.described(), " was built for ", a.text(), ", and `build` got ", b.text()),
            "`build` makes the weights, once",
-           {manual_fix("leave it out where `layer.built` is true")});
+           {manual_fix("make a layer of its own for the other shape")});
+  }
+  return true;
 }
 
 PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
@@ -167,8 +179,8 @@ PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
     mark();
     Layer& layer = layer_of(self);
     Ref<Layer> keep(&layer);
-    refuse_second_build(layer);
     std::vector<Shape> shapes = shape_arguments(args, kwargs);
+    if (has_weights_for(layer, shapes)) Py_RETURN_NONE;
     layer.name_it();
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
     std::vector<Shape> known = shapes;
