@@ -36,7 +36,7 @@ class Zip final : public DatasetObject {
 
   struct Together final : Cursor {
     explicit Together(const Zip& s) : stage(&s) {
-      for (const auto& in : s.inputs()) inputs.push_back(in->begin());
+      for (size_t i = 0; i < s.inputs().size(); ++i) inputs.push_back(s.begin_input(i));
     }
     bool next(Nested& out) override {
       if (ended) return false;

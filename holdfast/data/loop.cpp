@@ -196,4 +196,6 @@ Nested single_element(const Dataset& dataset) {
   return spec.form().with_leaves({out.data(), out.size()});
 }
 
+Nested Dataset::only_element() const { return single_element(*this); }
+
 }  // namespace holdfast::data

@@ -62,6 +62,12 @@ class HOLDFAST_API DatasetObject : public Object {
   virtual Owned<Cursor> start() const = 0;
   /// How stages begin an iteration of those before them: `start`, measured where somebody asked.
   Owned<Cursor> begin() const;
+  /// The same for an input of a stage that has several.
+  Owned<Cursor> begin_input(size_t i) const;
+  /// What the stage keeps from one iteration to the next, or from one of its turns in an iteration:
+  /// where its seeds and the random ops of its function stand.
+  virtual void save_kept(Saving&) const {}
+  virtual void restore_kept(Restoring&) const {}
 
   const ElementSpec& spec() const { return spec_; }
   const std::vector<Ref<DatasetObject>>& inputs() const { return inputs_; }

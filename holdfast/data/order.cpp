@@ -189,6 +189,12 @@ class Shuffle final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), size_(size), seeds_(seeds) {}
   const char* name() const override { return "shuffle"; }
   int64_t cardinality() const override { return input().cardinality(); }
+  void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
+  void restore_kept(Restoring& from) const override {
+    from.later([of = Ref<const Shuffle>(this), drawn = from.number()] {
+      of->seeds_.set_drawn(drawn);
+    });
+  }
   Owned<Cursor> start() const override {
     Owned<Cursor> in = input().begin();
     if (in->rows()) return Owned<Cursor>(new Mixed<int64_t>(*this, std::move(in)));
@@ -255,7 +261,7 @@ class Shuffle final : public DatasetObject {
     }
 
     void save(Saving& to) const override {
-      to.number(stage->seeds_.drawn());
+      stage->save_kept(to);
       to.number(seeds.first);
       to.number(seeds.second);
       to.number(draw.count);
@@ -269,9 +275,7 @@ class Shuffle final : public DatasetObject {
       input->save(to);
     }
     void restore(Restoring& from) override {
-      from.later([of = Ref<const Shuffle>(stage.get()), drawn = from.number()] {
-        of->seeds_.set_drawn(drawn);
-      });
+      stage->restore_kept(from);
       seeds.first = from.number();
       seeds.second = from.number();
       draw = Draws(seeds);
@@ -323,12 +327,12 @@ class Concatenated final : public DatasetObject {
 
  private:
   struct Both final : Cursor {
-    explicit Both(const Concatenated& s) : stage(&s), input(s.inputs()[0]->begin()) {}
+    explicit Both(const Concatenated& s) : stage(&s), input(s.begin_input(0)) {}
     bool next(Nested& out) override {
       if (input->next(out)) return true;
       if (at == 1) return false;
       at = 1;
-      input = stage->inputs()[1]->begin();
+      input = stage->begin_input(1);
       return input->next(out);
     }
     void save(Saving& to) const override {
@@ -338,7 +342,7 @@ class Concatenated final : public DatasetObject {
     void restore(Restoring& from) override {
       at = from.number();
       if (at < 0 || at > 1) Restoring::refuse("it is in a part that there is not");
-      if (at == 1) input = stage->inputs()[1]->begin();
+      if (at == 1) input = stage->begin_input(1);
       input->restore(from);
     }
     const StageRef<Concatenated> stage;

@@ -38,6 +38,8 @@ class ParallelMap final : public DatasetObject {
     DatasetObject::visit(see);
     see.child(function_);
   }
+  void save_kept(Saving& to) const override { save_draws(*function_, to); }
+  void restore_kept(Restoring& from) const override { restore_draws(*function_, from); }
   Owned<Cursor> start() const override { return started<ParallelMap, Taking>(*this); }
 
  private:

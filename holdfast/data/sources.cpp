@@ -8,6 +8,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random.h"
@@ -37,14 +38,21 @@ class OneElement final : public DatasetObject, public MayBeOpen {
 
  private:
   struct Once final : Cursor {
-    explicit Once(const OneElement& s) : element(bound(s.element_, s.name())) {}
+    explicit Once(const OneElement& s) : stage(&s), element(bound(s.element_, s.name())) {}
     bool next(Nested& out) override {
       if (std::exchange(done, true)) return false;
       out = element;
       return true;
     }
-    void save(Saving& to) const override { to.number(done); }
-    void restore(Restoring& from) override { done = from.number() != 0; }
+    void save(Saving& to) const override {
+      to.number(done);
+      save_kept_of(held_by(stage.get()), to);
+    }
+    void restore(Restoring& from) override {
+      done = from.number() != 0;
+      restore_kept_of(held_by(stage.get()), from);
+    }
+    const StageRef<OneElement> stage;
     const Nested element;
     bool done = false;
   };

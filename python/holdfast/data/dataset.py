@@ -412,7 +412,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         """Keeps the elements of the first whole iteration: in memory, or in a file."""
         path = path_text(filename, "`filename`")
         if path:
-            return self._same(_holdfast.data_kept_in(self, path, False, ""))
+            return self._same(_holdfast.data_cache_in(self, path))
         return self._same(_holdfast.data_cache(self))
 
     @made_later("buffer_size")
