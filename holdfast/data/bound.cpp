@@ -128,9 +128,7 @@ Making::~Making() {
   t_making = before_;
   random::seed_scope().graph = seeds_before_;
 }
-Ref<Place> Making::next() {
-  return t_making ? t_making->in_.part(t_making->made_++) : nullptr;
-}
+Ref<Place> Making::next() { return t_making ? t_making->in_.part(t_making->made_++) : nullptr; }
 
 StageHold::StageHold(const DatasetObject* stage)
     : stage_(stage), iteration_(Ref<RefCounted>(Working::current())) {

@@ -131,7 +131,7 @@ class MayBeOpen {
 };
 
 /// The tensors of a graph in the stages of a dataset, each once.
-std::vector<Tensor> open_tensors(const DatasetObject& dataset);
+HOLDFAST_API std::vector<Tensor> open_tensors(const DatasetObject& dataset);
 
 /// Makes an iteration known to the thread while it works for it; a worker takes over that of who
 /// made it.

@@ -10,6 +10,7 @@
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/open_batch.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 
@@ -26,6 +27,10 @@ class Scan final : public DatasetObject, public MayBeOpen {
         function_(std::move(f)),
         name_(name) {}
   const char* name() const override { return name_; }
+  void add_facts(Saving& to) const override {
+    for (const Tensor& t : initial_.leaves()) add_tensor(t, to);
+    function_->add_facts(to);
+  }
   int64_t cardinality() const override { return input().cardinality(); }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
@@ -309,8 +314,9 @@ Dataset Dataset::scanned(const Nested& initial_state, Ref<ElementFunction> f,
   ElementSpec next = ElementSpec::of(form[0]);
   std::optional<ElementSpec> state = next.joined(ElementSpec::of(initial_state));
   if (!state)
-    fail(Code::E1101, cat("the state of `", name, "` begins as ", ElementSpec::of(initial_state).text(),
-                          ", and its function gives ", next.text()));
+    fail(Code::E1101,
+         cat("the state of `", name, "` begins as ", ElementSpec::of(initial_state).text(),
+             ", and its function gives ", next.text()));
   return Dataset(make_ref<Scan>(object_, ElementSpec::of(form[1]), initial_state, std::move(*state),
                                 std::move(f), name));
 }

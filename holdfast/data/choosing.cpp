@@ -23,9 +23,8 @@ class Random final : public DatasetObject {
   int64_t cardinality() const override { return kInfinite; }
   void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
   void restore_kept(Restoring& from) const override {
-    from.later([of = Ref<const Random>(this), drawn = from.number()] {
-      of->seeds_.set_drawn(drawn);
-    });
+    from.later(
+        [of = Ref<const Random>(this), drawn = from.number()] { of->seeds_.set_drawn(drawn); });
   }
   Owned<Cursor> start() const override { return started<Random, Numbers>(*this); }
 

@@ -85,6 +85,7 @@ class Enumerate final : public DatasetObject {
         first_(first) {}
   const char* name() const override { return "enumerate"; }
   int64_t cardinality() const override { return input().cardinality(); }
+  void add_facts(Saving& to) const override { to.number(first_); }
   Owned<Cursor> start() const override { return started<Enumerate, Counting>(*this); }
 
  private:

@@ -113,6 +113,8 @@ bool IteratorObject::next(Nested& out) {
   return false;
 }
 
+uint64_t Dataset::fingerprint() const { return fingerprint_of(*object_); }
+
 Nested at(const Dataset& dataset, int64_t index) {
   if (index >= 0) {
     Lifted lifted;

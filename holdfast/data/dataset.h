@@ -45,7 +45,7 @@ struct WindowParts {
   std::vector<int64_t> widths;
 };
 struct SaveOptions {
-  std::string compression;  // "GZIP"; else elements are written as they are
+  std::string compression = {};  // "GZIP"; else elements are written as they are
   /// The number of the file for an element: each has the elements of one number.
   Callback<int64_t(const Nested&)> shard_func = nullptr;
 };
@@ -55,7 +55,7 @@ struct LoadOptions {
   Callback<Dataset(const Dataset& parts)> reader_func = nullptr;
 };
 struct SnapshotOptions {
-  std::string compression;
+  std::string compression = {};
   /// The number of the file for an element.
   Callback<int64_t(const Nested&)> shard_func = nullptr;
   /// How the files are read, once they are whole: as that of `load`.
@@ -395,6 +395,9 @@ class HOLDFAST_API Dataset {
   }
 
   const ElementSpec& element_spec() const { return object_->spec(); }
+  /// A number that pipelines share which are made in the same way, but for their seeds. Of
+  /// functions it looks at traces, and not at plain code.
+  uint64_t fingerprint() const;
   /// How many elements an iteration gives; kInfinite, or kUnknownCardinality.
   int64_t cardinality() const { return object_->cardinality(); }
   const Ref<DatasetObject>& object() const { return object_; }

@@ -2,8 +2,8 @@
 //
 // A file is a head, the spec of the elements, each element with its length and a checksum before
 // it, and an end. It is written under another name, and gets its own when it is whole. Elements may
-// be deflated, each by itself, so that a position in a file is a place. A folder has such files, and
-// one that names those that count: with it the folder is another one, whole, at once.
+// be deflated, each by itself, so that a position in a file is a place. A folder has such files,
+// and one that names those that count: with it the folder is another one, whole, at once.
 #pragma once
 
 #include <cstdint>

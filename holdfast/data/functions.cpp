@@ -8,6 +8,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/position.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/graph/bodies.h"
 #include "holdfast/graph/trace.h"
 
@@ -77,6 +78,10 @@ class Concrete final : public ElementFunction, public MayBeOpen, public HoldsDat
   void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
     add_datasets_of(graph(), to);
   }
+  void add_facts(Saving& to) const override {
+    to.text(graph().text());
+    for (const Tensor& t : captured_) add_tensor(t, to);
+  }
   /// Whether it captured tensors of a graph, which have other values in each iteration.
   bool open() const { return open_; }
   std::optional<ElementSpec> gives() const override { return gives_; }
@@ -131,6 +136,7 @@ class Traced final : public ElementFunction, public HoldsDatasets {
     add_datasets_of(graph(), to);
   }
   const Graph& graph() const { return function_->graph(); }
+  void add_facts(Saving& to) const override { to.text(graph().text()); }
   bool stateless() const { return !function_->state() && graph().captures.empty(); }
   Nested written(const Nested& batch) const {
     Tensors out = replay(graph(), batch.leaves());

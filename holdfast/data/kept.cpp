@@ -10,8 +10,8 @@
 #include "holdfast/data/element_files.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/data/stored.h"
-#include "holdfast/io/checksums.h"
 
 namespace holdfast::data {
 namespace {
@@ -162,7 +162,9 @@ class ReadSnapshot final : public DatasetObject {
       : DatasetObject(dataset_in(files->spec().form().tensor())->spec(), {files}), files_(files) {}
   const char* name() const override { return "load"; }
   int64_t cardinality() const override { return kUnknownCardinality; }
-  Owned<Cursor> start() const override { return in_turn(spec(), files_->parts()).object()->begin(); }
+  Owned<Cursor> start() const override {
+    return in_turn(spec(), files_->parts()).object()->begin();
+  }
 
  private:
   const Ref<FilesOfSnapshot> files_;
@@ -195,9 +197,8 @@ class Snapshot final : public DatasetObject {
   void add(ElementFolderWriter& to, const Nested& element) const {
     int64_t shard = 0;
     if (shard_)
-      shard = at_stage(*this, to.count(), [&] {
-        return integer_in((*shard_)(element), "what `shard_func` gives");
-      });
+      shard = at_stage(*this, to.count(),
+                       [&] { return integer_in((*shard_)(element), "what `shard_func` gives"); });
     to.add(shard, element);
   }
   void finish(ElementFolderWriter& out) const {
@@ -221,11 +222,12 @@ Dataset Dataset::cached_in(const std::string& path) const {
 Dataset Dataset::snapshot_in(const std::string& path, const SnapshotOptions& o,
                              Ref<ElementFunction> shard) const {
   if (path.empty()) fail(Code::E1104, "`snapshot` was given no path");
-  // Pipelines of other stages, specs or sizes have a folder of their own there.
-  uint32_t which = io::crc32c(cat(object_->chain(), '\n', element_spec().text(), '\n', cardinality()));
+  // Each pipeline has a folder of its own there.
+  uint64_t which = fingerprint_of(*object_);
   auto files = make_ref<FilesOfSnapshot>(element_spec(),
                                          (fs::path(path) / cat("pipeline-", which)).string());
-  Dataset reader = o.reader_func ? o.reader_func(Dataset(files)) : Dataset(make_ref<ReadSnapshot>(files));
+  Dataset reader =
+      o.reader_func ? o.reader_func(Dataset(files)) : Dataset(make_ref<ReadSnapshot>(files));
   if (!element_spec().joined(reader.element_spec()))
     fail(Code::E1101, cat("`reader_func` of `snapshot` made a dataset of ",
                           reader.element_spec().text(), ", expected ", element_spec().text()));

@@ -49,6 +49,7 @@ class Map final : public DatasetObject {
   Map(const Ref<DatasetObject>& input, Ref<ElementFunction> f, const ElementSpec& gives)
       : DatasetObject(gives, {input}), function_(std::move(f)) {}
   const char* name() const override { return "map"; }
+  void add_facts(Saving& to) const override { function_->add_facts(to); }
   int64_t cardinality() const override { return input().cardinality(); }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
@@ -111,6 +112,7 @@ class Filter final : public DatasetObject {
   Filter(const Ref<DatasetObject>& input, Ref<ElementFunction> f, bool until_first)
       : DatasetObject(input->spec(), {input}), function_(std::move(f)), until_(until_first) {}
   const char* name() const override { return until_ ? "take_while" : "filter"; }
+  void add_facts(Saving& to) const override { function_->add_facts(to); }
   int64_t cardinality() const override {
     return input().cardinality() == 0 ? 0 : kUnknownCardinality;
   }
@@ -176,6 +178,10 @@ class Interleave final : public DatasetObject {
         held_(std::move(held)),
         place_(made_in_place()) {}
   const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
+  void add_facts(Saving& to) const override {
+    to.number(cycle_);
+    to.number(block_);
+  }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     if (n == kInfinite && threads_ > 0) return n;  // as TensorFlow takes it to be

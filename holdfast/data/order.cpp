@@ -35,6 +35,7 @@ class Take final : public DatasetObject {
            : n == kInfinite           ? count_
                                       : std::min(n, count_);
   }
+  void add_facts(Saving& to) const override { to.number(count_); }
   Owned<Cursor> start() const override { return started<Take, First>(*this); }
 
  private:
@@ -69,6 +70,7 @@ class Skip final : public DatasetObject {
     int64_t n = input().cardinality();
     return count_ < 0 ? 0 : n < 0 ? n : std::max<int64_t>(0, n - count_);
   }
+  void add_facts(Saving& to) const override { to.number(count_); }
   Owned<Cursor> start() const override { return started<Skip, Rest>(*this); }
 
  private:
@@ -104,6 +106,10 @@ class Shard final : public DatasetObject {
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     return n < 0 ? n : n / shards_ + (index_ < n % shards_);
+  }
+  void add_facts(Saving& to) const override {
+    to.number(shards_);
+    to.number(index_);
   }
   Owned<Cursor> start() const override { return started<Shard, Some>(*this); }
 
@@ -146,6 +152,7 @@ class Repeat final : public DatasetObject {
     int64_t all;
     return __builtin_mul_overflow(n, count_, &all) ? kUnknownCardinality : all;
   }
+  void add_facts(Saving& to) const override { to.number(count_); }
   Owned<Cursor> start() const override { return started<Repeat, Again>(*this); }
 
  private:
@@ -189,11 +196,11 @@ class Shuffle final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), size_(size), seeds_(seeds) {}
   const char* name() const override { return "shuffle"; }
   int64_t cardinality() const override { return input().cardinality(); }
+  void add_facts(Saving& to) const override { to.number(size_); }
   void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
   void restore_kept(Restoring& from) const override {
-    from.later([of = Ref<const Shuffle>(this), drawn = from.number()] {
-      of->seeds_.set_drawn(drawn);
-    });
+    from.later(
+        [of = Ref<const Shuffle>(this), drawn = from.number()] { of->seeds_.set_drawn(drawn); });
   }
   Owned<Cursor> start() const override {
     Owned<Cursor> in = input().begin();

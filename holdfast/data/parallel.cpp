@@ -33,6 +33,7 @@ class ParallelMap final : public DatasetObject {
         tuned_(o.num_parallel_calls == kAutotune),
         deterministic_(o.deterministic) {}
   const char* name() const override { return "map"; }
+  void add_facts(Saving& to) const override { function_->add_facts(to); }
   int64_t cardinality() const override { return input().cardinality(); }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);

@@ -32,6 +32,9 @@ class OneElement final : public DatasetObject, public MayBeOpen {
   explicit OneElement(const Nested& element)
       : DatasetObject(ElementSpec::of(element), {}), element_(element) {}
   const char* name() const override { return "from_tensors"; }
+  void add_facts(Saving& to) const override {
+    for (const Tensor& t : element_.leaves()) add_tensor(t, to);
+  }
   int64_t cardinality() const override { return 1; }
   void add_open(std::vector<Tensor>& to) const override { to = element_.leaves(); }
   Owned<Cursor> start() const override { return started<OneElement, Once>(*this); }
@@ -88,12 +91,18 @@ struct InOrder final : Cursor {
 class Sliced final : public DatasetObject {
  public:
   Sliced(const Nested& tensors, int64_t count)
-      : DatasetObject(ElementSpec::of_rows(tensors), {}), rows_(rows_of(tensors, count)) {}
+      : DatasetObject(ElementSpec::of_rows(tensors), {}),
+        tensors_(tensors),
+        rows_(rows_of(tensors, count)) {}
   const char* name() const override { return "from_tensor_slices"; }
+  void add_facts(Saving& to) const override {
+    for (const Tensor& t : tensors_.leaves()) add_tensor(t, to);
+  }
   int64_t cardinality() const override { return rows_->size(); }
   Owned<Cursor> start() const override { return Owned<Cursor>(new InOrder(rows_)); }
 
  private:
+  const Nested tensors_;
   const Ref<Rows> rows_;
 };
 
@@ -124,6 +133,10 @@ class Range final : public DatasetObject {
         rows_(rows_of_range(start, step, count, dtype)),
         endless_(endless) {}
   const char* name() const override { return endless_ ? "counter" : "range"; }
+  void add_facts(Saving& to) const override {
+    for (int64_t i = 0; i < std::min<int64_t>(2, rows_->size()); ++i)
+      add_tensor(rows_->row(i).tensor(), to);
+  }
   int64_t cardinality() const override { return endless_ ? kInfinite : rows_->size(); }
   Owned<Cursor> start() const override { return Owned<Cursor>(new InOrder(rows_)); }
 

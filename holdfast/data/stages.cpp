@@ -5,6 +5,8 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/device/device.h"
+#include "holdfast/io/checksums.h"
 
 namespace holdfast::data {
 
@@ -62,6 +64,33 @@ std::vector<Ref<DatasetObject>> held_by(const Object* holder) {
   return out;
 }
 
+uint64_t fingerprint_of(const DatasetObject& dataset) {
+  Stages stages({Ref<DatasetObject>(const_cast<DatasetObject*>(&dataset))});
+  Saving facts;
+  for (const auto& stage : stages.all()) {
+    facts.text(stage->name());
+    facts.text(stage->spec().text());
+    facts.number(stage->cardinality());
+    stage->add_facts(facts);
+    for (const auto& in : stage->inputs()) facts.number(stages.number_of(*in));
+  }
+  std::string bytes = facts.take();
+  return uint64_t{io::crc32c(bytes)} << 32 | io::crc32c(bytes, 0x9e3779b9U);
+}
+
+void add_tensor(const Tensor& given, Saving& to) {
+  if (given.is_symbolic() || dataset_in(given)) return;
+  Tensor t = copy_to(given, cpu());
+  to.number(static_cast<int64_t>(t.dtype()));
+  to.text(t.shape().text());
+  uint32_t sum = 0;
+  if (t.dtype() == DType::kString)
+    for (int64_t i = 0; i < t.size(); ++i) to.text(t.raw<std::string>()[i]);
+  else
+    sum = io::crc32c({static_cast<const char*>(t.raw()), static_cast<size_t>(t.bytes())});
+  to.number(sum);
+}
+
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
   Stages stages(datasets);
   to.number(static_cast<int64_t>(stages.all().size()));
@@ -75,8 +104,8 @@ void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring&
   Stages stages(datasets);
   int64_t n = from.count();
   if (n != static_cast<int64_t>(stages.all().size()))
-    Restoring::refuse(cat("its functions use datasets of ", n, " stages, these of ",
-                          stages.all().size()));
+    Restoring::refuse(
+        cat("its functions use datasets of ", n, " stages, these of ", stages.all().size()));
   for (const auto& stage : stages.all()) {
     if (std::string name = from.text(); name != stage->name())
       Restoring::refuse(cat("its functions use a `", name, "`, these a `", stage->name(), "`"));

@@ -29,6 +29,11 @@ bool shares_stages(const DatasetObject& dataset);
 /// The datasets that a function holds, or something else that is no stage.
 std::vector<Ref<DatasetObject>> held_by(const Object* holder);
 
+/// A number that pipelines share whose stages have the same names, specs and facts.
+uint64_t fingerprint_of(const DatasetObject& dataset);
+/// Adds what a tensor is to the facts of a stage.
+void add_tensor(const Tensor& t, Saving& to);
+
 /// Write down and take over what the stages of these datasets keep (`DatasetObject::save_kept`).
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to);
 void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring& from);

@@ -31,7 +31,8 @@ void write(Saving& to, const Nested& n, const Leaf& leaf) {
 // The stages of a pipeline, once they are asked for.
 const Stages& stages_of(const Ref<const DatasetObject>& pipeline, Owned<Stages>& made) {
   if (!made)
-    made = make_owned<Stages>(std::vector{Ref<DatasetObject>(const_cast<DatasetObject*>(pipeline.get()))});
+    made = make_owned<Stages>(
+        std::vector{Ref<DatasetObject>(const_cast<DatasetObject*>(pipeline.get()))});
   return *made;
 }
 
@@ -197,8 +198,8 @@ Nested Restoring::stage(int64_t number) {
   if (!pipeline_) refuse("it names a stage of a pipeline");
   const auto& all = stages_of(pipeline_, stages_).all();
   if (number >= static_cast<int64_t>(all.size())) refuse("it names a stage that there is not");
-  return component_of(
-      Dataset(Ref<DatasetObject>(const_cast<DatasetObject*>(all[static_cast<size_t>(number)].get()))));
+  return component_of(Dataset(
+      Ref<DatasetObject>(const_cast<DatasetObject*>(all[static_cast<size_t>(number)].get()))));
 }
 
 ElementSpec Restoring::spec() {

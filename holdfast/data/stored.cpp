@@ -1,4 +1,6 @@
 // What `save` writes into a folder, and `load` reads.
+#include "holdfast/data/stored.h"
+
 #include <algorithm>
 #include <filesystem>
 
@@ -7,7 +9,6 @@
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/element_files.h"
 #include "holdfast/data/inner.h"
-#include "holdfast/data/stored.h"
 #include "holdfast/io/refuse_file.h"
 
 namespace holdfast::data {
@@ -37,7 +38,8 @@ class Loaded final : public DatasetObject {
     auto* read = new FromFile(found->second);
     Owned<Cursor> out(read);
     if (!read->spec().joined(spec()))
-      refuse_elements(found->second, cat("they are ", read->spec().text(), ", not ", spec().text()));
+      refuse_elements(found->second,
+                      cat("they are ", read->spec().text(), ", not ", spec().text()));
     return out;
   }
 

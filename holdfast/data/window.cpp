@@ -34,6 +34,9 @@ class Window final : public DatasetObject {
       parts_.push_back(ElementSpec::of(part));
   }
   const char* name() const override { return "window"; }
+  void add_facts(Saving& to) const override {
+    for (int64_t each : {size_, shift_, stride_, int64_t{drop_}}) to.number(each);
+  }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     if (n < 0) return n;
@@ -162,6 +165,10 @@ class GroupByWindow final : public DatasetObject {
         held_(std::move(held)),
         place_(made_in_place()) {}
   const char* name() const override { return "group_by_window"; }
+  void add_facts(Saving& to) const override {
+    to.number(options_.window_size);
+    key_->add_facts(to);
+  }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     return n == 0 || n == kInfinite ? n : kUnknownCardinality;

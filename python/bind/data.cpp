@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "holdfast/base/text.h"
+#include "holdfast/data/argument.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/loop.h"
@@ -254,7 +255,10 @@ Dataset dataset_of(nb::handle o) {
 
 void add_datasets_in(PyObject* function, std::vector<Ref<DatasetObject>>& to) {
   in_python([&] {
-    static PyObject* find = nb::object(nb::module_::import_("holdfast.data.holding").attr("datasets_in")).release().ptr();
+    static PyObject* find =
+        nb::object(nb::module_::import_("holdfast.data.holding").attr("datasets_in"))
+            .release()
+            .ptr();
     Object all = called(find, function);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(all.get()); ++i)
       to.push_back(dataset_of(PyList_GET_ITEM(all.get(), i)).object());
@@ -501,6 +505,22 @@ void bind_data(nb::module_& m) {
       WithoutGil others;
       it->restore(bytes);
       return 0;
+    });
+  });
+  m.def("data_carrier", [](nb::handle dataset) {
+    return run([&] { return data::carrier_of(dataset_of(dataset)); });
+  });
+  m.def("data_argument", [](const Tensor& carrier, nb::handle promised) {
+    return made(
+        [&] { return data::dataset_argument(carrier, dataset_of(promised).element_spec()); });
+  });
+  m.def("data_is_open", [](nb::handle dataset) {
+    return run([&] { return !data::open_tensors(*dataset_of(dataset).object()).empty(); });
+  });
+  m.def("data_cardinality_in_graph", [](nb::handle dataset) {
+    return run([&] {
+      mark();
+      return data::cardinality_in_graph(dataset_of(dataset));
     });
   });
   m.def("data_begin_loop", [](nb::handle over) {

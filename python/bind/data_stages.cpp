@@ -200,7 +200,8 @@ void bind_data_stages(nb::module_& m) {
           return 0;
         });
       },
-      "self"_a, "path"_a, "about"_a, "compression"_a, "shard"_a.none(), "captured"_a, "shard_gives"_a.none());
+      "self"_a, "path"_a, "about"_a, "compression"_a, "shard"_a.none(), "captured"_a,
+      "shard_gives"_a.none());
   m.def("data_load",
         [](const std::string& path) { return made([&] { return Dataset::load(path); }); });
   m.def("data_stored_about", [](const std::string& path) {
@@ -260,6 +261,8 @@ void bind_data_stages(nb::module_& m) {
       return dataset_of(self).to_device(device);
     });
   });
+  m.def("data_fingerprint",
+        [](nb::handle self) { return run([&] { return dataset_of(self).fingerprint(); }); });
   m.def("data_at", [](nb::handle self, int64_t index) {
     return run([&] {
       mark();

@@ -296,3 +296,25 @@ def test_the_reader_of_a_snapshot_does_not_see_the_first_iteration(tmp_path):
         tmp_path, reader_func=lambda parts: parts.flat_map(lambda p: p.skip(2))
     )
     assert [values(ds) for _ in range(3)] == [[0, 1, 2, 3], [2, 3], [2, 3]]
+
+
+def test_pipelines_that_differ_in_a_number_a_tensor_or_a_trace_are_told_apart(tmp_path):
+    def made():
+        a, b = Dataset.range(12), Dataset.from_tensor_slices([1.0, 2.0, 3.0])
+        yield from (a, Dataset.range(1, 13), Dataset.range(0, 24, 2), a.skip(1), a.take(11))
+        yield from (a.batch(4), a.batch(5), a.batch(5).map(lambda x: x), a.shard(2, 0))
+        yield from (a.shard(2, 1), a.repeat(1), a.enumerate(), a.enumerate(1), a.shuffle(3))
+        yield from (b, Dataset.from_tensor_slices([1.0, 2.0, 4.0]), b.map(lambda x: x + 1))
+        yield from (b.map(lambda x: x + 2), b.map(lambda x: x * 2), b.filter(lambda x: x > 2))
+        yield from (b.filter(lambda x: x > 1), b.window(2), b.window(2, 1), b.padded_batch(2))
+        yield tf.data.TextLineDataset("a")
+        yield tf.data.TextLineDataset("b")
+
+    first, second = ([ds.fingerprint().numpy() for ds in made()] for _ in range(2))
+    assert first == second
+    assert len(set(first)) == len(first)
+    seeds = [Dataset.range(9).shuffle(9, seed=n).fingerprint().numpy() for n in range(2)]
+    assert seeds[0] == seeds[1]  # an order of the same elements
+    kept = [Dataset.range(12).batch(n).snapshot(tmp_path) for n in (4, 5)]
+    for _ in range(2):
+        assert [len(values(ds)[0]) for ds in kept] == [4, 5]

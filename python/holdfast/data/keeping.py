@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -29,10 +28,10 @@ class Keeping:
         shard_func: Callable[..., Any] | None = None,
         checkpoint_args: Any = None,
     ) -> None:
-        """Writes the elements into a folder, for `Dataset.load`: what it held stays until all is there.
+        """Writes the elements into a folder, for `Dataset.load`.
 
-        `shard_func` gives the number of the file that an element goes to; `compression` is
-        "GZIP" or None.
+        What it held stays until all is there. `shard_func` gives the number of the file that an
+        element goes to; `compression` is "GZIP" or None.
         """
         _refuse(checkpoint_args, "checkpoint_args", "save", "a folder is written in one go")
         shard = Traced(None, [], None)
@@ -103,23 +102,19 @@ class Keeping:
             def reader(parts: Any) -> Any:
                 parts._template = inner
                 made = reader_func(parts)
-                if not isinstance(made, type(self)):
-                    fail(
-                        "E1104",
-                        f"`reader_func` of `snapshot` gave {type(made).__name__}, expected a dataset",
-                    )
+                if not isinstance(made, _holdfast.DatasetBase):
+                    found = type(made).__name__
+                    fail("E1104", f"`reader_func` of `snapshot` gave {found}, expected a dataset")
                 return made
 
         return self._same(_holdfast.data_snapshot(self, folder, packed, *shard, reader))
 
     def fingerprint(self: Any) -> Any:
-        """A number that pipelines of the same stages, specs and sizes share, as a uint64 scalar.
+        """A number that pipelines share which are made in the same way, as a uint64 scalar.
 
-        It does not look at tensors and functions.
+        It does not look at seeds, nor at functions that make datasets.
         """
-        words = (_holdfast.data_stages(self), self.element_spec, _holdfast.data_cardinality(self))
-        digest = hashlib.blake2b(repr(words).encode(), digest_size=8).digest()
-        return _holdfast.convert(int.from_bytes(digest, "little"), uint64)
+        return _holdfast.convert(_holdfast.data_fingerprint(self), uint64)
 
     def prefetch_to_device(
         self: Any, device: str, buffer_size: Any = None, name: str | None = None
