@@ -136,6 +136,9 @@ std::string IteratorObject::save() const {
   to.text("holdfast data 4");
   to.text(dataset_->chain());
   to.text(dataset_->spec().text());
+  // Of stages that have ended, and of all at the end: the next iteration goes on with their seeds.
+  // Those that run say again where they stand, while they wait for it.
+  save_kept_of({dataset_}, to);
   to.number(position_->ended);
   if (!position_->ended) position_->cursor->save(to);
   return to.take();
@@ -150,10 +153,14 @@ void IteratorObject::restore(std::string_view bytes) {
         cat("it was saved from the stages ", chain, ", these are ", dataset_->chain()));
   if (std::string spec = from.text(); spec != dataset_->spec().text())
     Restoring::refuse(cat("its elements are ", spec, ", these are ", dataset_->spec().text()));
-  bool ended = from.number() != 0;
-  Owned<Cursor> cursor;
   // Threads of the cursor before may still draw numbers: they are another iteration's.
   auto iteration = make_ref<Iteration>(position_->iteration()->bound, shares_stages(*dataset_));
+  {
+    Working on(iteration);
+    restore_kept_of({dataset_}, from);
+  }
+  bool ended = from.number() != 0;
+  Owned<Cursor> cursor;
   if (!ended) {
     Lifted lifted;
     DeviceScope host(cpu());

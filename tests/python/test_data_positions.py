@@ -146,6 +146,22 @@ def test_the_next_iteration_goes_on_with_the_seeds_of_captured_shuffles():
     assert plain(first) == plain(second)
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+def test_the_next_iteration_goes_on_with_the_seeds_of_stages_that_have_ended(ahead):
+    def made():
+        ds = Dataset.range(5).shuffle(5, seed=3).concatenate(Dataset.range(10, 13))
+        return ds.prefetch(2) if ahead else ds
+
+    for cut in range(9):
+        first, second = made(), made()
+        begun, again = iter(first), iter(second)
+        for _ in range(cut):
+            next(begun)
+        again.restore(begun.save())
+        assert plain(again) == plain(begun)
+        assert [plain(second) for _ in range(2)] == [plain(first) for _ in range(2)]
+
+
 def test_a_position_of_a_function_that_uses_other_datasets_is_refused():
     def made(n):
         parts = [Dataset.range(2).shuffle(2, seed=1)] * n + [Dataset.range(2).take(2)]
