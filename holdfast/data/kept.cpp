@@ -5,7 +5,6 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
-#include "holdfast/data/bound.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/element_files.h"
 #include "holdfast/data/functions.h"
@@ -105,7 +104,7 @@ class CacheFile final : public DatasetObject {
 };
 
 /// The datasets of the files of a folder, which need not be there before it is iterated.
-class FilesOfSnapshot final : public DatasetObject, public HoldsDatasets {
+class FilesOfSnapshot final : public DatasetObject {
  public:
   FilesOfSnapshot(const ElementSpec& of, std::string folder)
       : DatasetObject(ElementSpec::of(component_of(promised(of))), {}),
@@ -115,9 +114,6 @@ class FilesOfSnapshot final : public DatasetObject, public HoldsDatasets {
   Owned<Cursor> start() const override { return started<FilesOfSnapshot, OneByOne>(*this); }
   bool are_there() const { return ElementFolder::find(folder_).has_value(); }
   const std::string& folder() const { return folder_; }
-  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
-    for (const Dataset& part : parts()) to.push_back(part.object());
-  }
   /// The same ones while the files stay the same: shuffles of a reader go on with them.
   std::vector<Dataset> parts() const {
     std::optional<ElementFolder> found = ElementFolder::find(folder_);
