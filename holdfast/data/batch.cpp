@@ -7,6 +7,7 @@
 #include "holdfast/data/collect.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/open_batch.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/visit.h"
@@ -51,6 +52,10 @@ class Batch final : public DatasetObject {
         size_(size),
         drop_(drop) {}
   const char* name() const override { return "batch"; }
+  void add_facts(Saving& to) const override {
+    to.number(size_);
+    to.number(drop_);
+  }
   int64_t cardinality() const override { return batches(input().cardinality(), size_, drop_); }
   Owned<Cursor> start() const override { return started<Batch, Together>(*this); }
 
@@ -90,6 +95,13 @@ class PaddedBatch final : public DatasetObject {
         shapes_(std::move(shapes)),
         values_(std::move(values)) {}
   const char* name() const override { return "padded_batch"; }
+  void add_facts(Saving& to) const override {
+    to.number(size_);
+    to.number(drop_);
+    for (const Shape& shape : shapes_) to.text(shape.text());
+    for (const Tensor& value : values_)
+      if (value.defined()) add_tensor(value, to);
+  }
   int64_t cardinality() const override { return batches(input().cardinality(), size_, drop_); }
   Owned<Cursor> start() const override { return started<PaddedBatch, Together>(*this); }
 

@@ -7,11 +7,14 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
+#include "holdfast/ops/random/streams.h"
 
 namespace holdfast::data {
 namespace {
 
 thread_local Ref<Iteration> t_iteration;
+thread_local Making* t_making = nullptr;
 
 class Looking final : public Visitor {
  public:
@@ -44,40 +47,88 @@ std::vector<Tensor> open_tensors(const DatasetObject& dataset) {
   return std::move(looking.found);
 }
 
-void Iteration::add(const Generator* running) {
+Iteration::Iteration(Ref<Bound> values, bool has_branches, bool in_first_order)
+    : bound(std::move(values)), common_(make_ref<Common>()), has_branches_(has_branches) {
+  common_->in_first_order = in_first_order;
+}
+Iteration::Iteration(Ref<Bound> values, Ref<Common> common)
+    : bound(std::move(values)), common_(std::move(common)), has_branches_(true) {}
+
+Ref<Iteration> Iteration::branch(const DatasetObject& stage, size_t i) {
+  if (!has_branches_) return nullptr;
   std::lock_guard lock(mutex_);
-  generators_.push_back(running);
+  for (const Branch& b : branches_)
+    if (b.stage == &stage && b.input == i) return b.of;
+  branches_.push_back({&stage, i, Ref<Iteration>(new Iteration(bound, common_))});
+  return branches_.back().of;
+}
+
+void Iteration::add(const Generator* running) {
+  std::lock_guard lock(common_->mutex);
+  common_->generators.push_back(running);
 }
 void Iteration::remove(const Generator* running) {
-  std::lock_guard lock(mutex_);
-  std::erase(generators_, running);
+  std::lock_guard lock(common_->mutex);
+  std::erase(common_->generators, running);
 }
 void Iteration::add(const DatasetObject* stage) {
-  std::lock_guard lock(mutex_);
-  stages_.push_back(stage);
+  std::lock_guard lock(common_->mutex);
+  common_->stages.push_back(stage);
 }
 void Iteration::remove(const DatasetObject* stage) {
-  std::lock_guard lock(mutex_);
-  auto found = std::find(stages_.rbegin(), stages_.rend(), stage);  // the youngest go first
-  if (found != stages_.rend()) stages_.erase(std::next(found).base());
+  std::lock_guard lock(common_->mutex);
+  auto& stages = common_->stages;
+  auto found = std::find(stages.rbegin(), stages.rend(), stage);  // the youngest go first
+  if (found != stages.rend()) stages.erase(std::next(found).base());
 }
 void Iteration::visit(Visitor& see) const {
+  visit_draws(see);
+  std::lock_guard lock(common_->mutex);
+  for (const Generator* running : common_->generators) running->visit(see);
+  for (const DatasetObject* stage : common_->stages) see.object(*stage);
+  for (const auto& [of, made] : common_->made) see.object(*made);
+}
+void Iteration::visit_draws(Visitor& see) const {
   std::lock_guard lock(mutex_);
-  for (const Generator* running : generators_) running->visit(see);
-  for (const DatasetObject* stage : stages_) see.object(*stage);
-  for (const auto& [of, made] : made_) see.object(*made);
   for (const Ref<Drawn>& each : drawn_) see.object(*each->function);
+  for (const Branch& b : branches_) b.of->visit_draws(see);
 }
 Ref<DatasetObject> Iteration::made_by(uint64_t stage) const {
-  std::lock_guard lock(mutex_);
-  for (const auto& [of, made] : made_)
+  std::lock_guard lock(common_->mutex);
+  for (const auto& [of, made] : common_->made)
     if (of == stage) return made;
   return nullptr;
 }
 void Iteration::keep(uint64_t stage, Ref<DatasetObject> made) {
-  std::lock_guard lock(mutex_);
-  made_.emplace_back(stage, std::move(made));
+  std::lock_guard lock(common_->mutex);
+  common_->made.emplace_back(stage, std::move(made));
 }
+
+Ref<Place> Place::part(size_t i) const {
+  std::lock_guard lock(mutex_);
+  while (parts_.size() <= i) parts_.push_back(make_ref<Place>());
+  return parts_[i];
+}
+std::vector<Ref<Place>> Place::parts() const {
+  std::lock_guard lock(mutex_);
+  return parts_;
+}
+
+Ref<Place> made_in_place() {
+  Ref<Place> around = Making::next();
+  return around ? around : make_ref<Place>();
+}
+
+Making::Making(const Place& in)
+    : before_(std::exchange(t_making, this)),
+      in_(in),
+      seeds_(random::seed_state().global_seed()),
+      seeds_before_(std::exchange(random::seed_scope().graph, &seeds_)) {}
+Making::~Making() {
+  t_making = before_;
+  random::seed_scope().graph = seeds_before_;
+}
+Ref<Place> Making::next() { return t_making ? t_making->in_.part(t_making->made_++) : nullptr; }
 
 StageHold::StageHold(const DatasetObject* stage)
     : stage_(stage), iteration_(Ref<RefCounted>(Working::current())) {
@@ -91,14 +142,20 @@ Working::Working(Ref<Iteration> on) : before_(std::exchange(t_iteration, std::mo
 Working::~Working() { t_iteration = std::move(before_); }
 const Ref<Iteration>& Working::current() { return t_iteration; }
 
-DrawingForIteration::DrawingForIteration(const Object& function)
-    : function_(function), iteration_(t_iteration.get()), before_(random::stream_source()) {
+DrawingForIteration::DrawingForIteration(const Object& function,
+                                         const std::vector<RefCounted*>& nodes)
+    : function_(function),
+      nodes_(nodes),
+      iteration_(t_iteration.get()),
+      before_(random::stream_source()) {
   random::stream_source() = iteration_ ? this : nullptr;
 }
 DrawingForIteration::~DrawingForIteration() { random::stream_source() = before_; }
 random::Philox DrawingForIteration::reserve(random::NodeGenerator& node,
                                             const random::OpSeeds& seeds, uint64_t blocks) {
-  return iteration_->drawn_by(function_)->streams.reserve(node, seeds, blocks);
+  auto found = std::find(nodes_.begin(), nodes_.end(), &node);
+  int64_t number = found == nodes_.end() ? random::OwnStreams::kUnknown : found - nodes_.begin();
+  return iteration_->drawn_by(function_)->streams.reserve(node, number, seeds, blocks);
 }
 
 Ref<Drawn> Iteration::drawn_by(const Object& function) {
@@ -126,13 +183,15 @@ Ref<Drawn> Iteration::drawn_so_far(const Object& function) const {
   return nullptr;
 }
 
-void save_draws(const ElementFunction& function, Saving& to) {
+namespace {
+
+void save_draws_of(const Object& function, Saving& to) {
   std::vector<random::OwnStreams::Position> all;
   if (t_iteration)
-    if (Ref<Drawn> drawn = t_iteration->found_drawn(function.draws_as()))
-      all = drawn->streams.positions();
+    if (Ref<Drawn> drawn = t_iteration->found_drawn(function)) all = drawn->streams.positions();
   to.number(static_cast<int64_t>(all.size()));
   for (const auto& p : all) {
+    to.number(p.number);
     to.number(p.seeds.seed);
     to.number(p.seeds.seed2);
     for (uint64_t word : {p.at.counter_lo, p.at.counter_hi, p.at.key})
@@ -140,10 +199,11 @@ void save_draws(const ElementFunction& function, Saving& to) {
   }
 }
 
-void restore_draws(const ElementFunction& function, Restoring& from) {
+void restore_draws_of(const Object& function, Restoring& from) {
   std::vector<random::OwnStreams::Position> all;
   for (int64_t n = from.count(); n > 0; --n) {
     random::OwnStreams::Position p;
+    p.number = from.number();
     p.seeds.seed = from.number();
     p.seeds.seed2 = from.number();
     for (uint64_t* word : {&p.at.counter_lo, &p.at.counter_hi, &p.at.key})
@@ -151,7 +211,29 @@ void restore_draws(const ElementFunction& function, Restoring& from) {
     all.push_back(p);
   }
   if (t_iteration && !all.empty())
-    t_iteration->drawn_by(function.draws_as())->streams.begin_at(std::move(all));
+    t_iteration->drawn_by(function)->streams.begin_at(std::move(all));
+}
+
+}  // namespace
+
+void save_draws(const ElementFunction& function, Saving& to) {
+  save_draws_of(function.draws_as(), to);
+  save_kept_of(held_by(&function), to);
+}
+void restore_draws(const ElementFunction& function, Restoring& from) {
+  restore_draws_of(function.draws_as(), from);
+  restore_kept_of(held_by(&function), from);
+}
+void save_draws(const Place& place, Saving& to) {
+  save_draws_of(place, to);
+  std::vector<Ref<Place>> parts = place.parts();
+  to.number(static_cast<int64_t>(parts.size()));
+  for (const Ref<Place>& part : parts) save_draws(*part, to);
+}
+void restore_draws(const Place& place, Restoring& from) {
+  restore_draws_of(place, from);
+  for (int64_t i = 0, n = from.count(); i < n; ++i)
+    restore_draws(*place.part(static_cast<size_t>(i)), from);
 }
 
 Tensor bound(const Tensor& t, const char* stage) {

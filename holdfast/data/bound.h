@@ -26,8 +26,14 @@ struct Drawn final : RefCounted {
 /// What the stages of one iteration share, on whatever thread they work.
 class HOLDFAST_API Iteration final : public RefCounted {
  public:
-  explicit Iteration(Ref<Bound> values) : bound(std::move(values)) {}
+  explicit Iteration(Ref<Bound> values, bool has_branches = false, bool in_first_order = false);
   const Ref<Bound> bound;
+  /// Whether stages take the seeds of their first iteration, and draw none.
+  bool in_first_order() const { return common_->in_first_order; }
+
+  /// Where some stage is an input of several others, each of them has random numbers of its own:
+  /// what input `i` of a stage with several works on. Null where there is no such stage.
+  Ref<Iteration> branch(const DatasetObject& stage, size_t i);
 
   /// Where random ops in a function of its stages stand: each iteration begins them anew, as
   /// TensorFlow's does, and goes on with them where a stage begins again.
@@ -48,13 +54,70 @@ class HOLDFAST_API Iteration final : public RefCounted {
   void keep(uint64_t stage, Ref<DatasetObject> made);
 
  private:
+  // What branches share with the iteration that they are of.
+  struct Common final : RefCounted {
+    mutable std::mutex mutex;
+    bool in_first_order = false;
+    std::vector<const Generator*> generators;
+    std::vector<const DatasetObject*> stages;
+    std::vector<std::pair<uint64_t, Ref<DatasetObject>>> made;
+  };
+  struct Branch {
+    const DatasetObject* stage;
+    size_t input;
+    Ref<Iteration> of;
+  };
+  Iteration(Ref<Bound> values, Ref<Common> common);
   Ref<Drawn> drawn_so_far(const Object& function) const;  // under the lock
+  void visit_draws(Visitor& see) const;
 
+  const Ref<Common> common_;
+  const bool has_branches_;
   mutable std::mutex mutex_;
-  std::vector<const Generator*> generators_;
-  std::vector<const DatasetObject*> stages_;
-  std::vector<std::pair<uint64_t, Ref<DatasetObject>>> made_;
   std::vector<Ref<Drawn>> drawn_;
+  std::vector<Branch> branches_;
+};
+
+/// Where a function that makes datasets makes the functions of their stages: each time it is called
+/// they are other ones in the same places, and go on with one another's random numbers.
+class HOLDFAST_API Place final : public Object {
+ public:
+  const ObjectClass& object_class() const override { return ElementFunction::kClass; }
+  /// The one of what it makes as its `i`-th.
+  Ref<Place> part(size_t i) const;
+  std::vector<Ref<Place>> parts() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::vector<Ref<Place>> parts_;
+};
+/// Of a stage whose function makes datasets: the place it was made in itself, or one of its own.
+HOLDFAST_API Ref<Place> made_in_place();
+/// While a thread makes datasets for a stage. Stages that have no seeds get those that they would
+/// have in a graph of the function: the same ones each time.
+class HOLDFAST_API Making {
+ public:
+  explicit Making(const Place& in);
+  ~Making();
+  Making(const Making&) = delete;
+  /// The place of what is made now; null where no stage makes it.
+  static Ref<Place> next();
+
+ private:
+  Making* const before_;
+  const Place& in_;
+  size_t made_ = 0;
+  random::GraphSeeds seeds_;
+  random::GraphSeeds* const seeds_before_;
+};
+
+/// What holds datasets that are no inputs: a function, or elements.
+class HOLDFAST_API HoldsDatasets {
+ public:
+  virtual void add_datasets(std::vector<Ref<DatasetObject>>& to) const = 0;
+
+ protected:
+  ~HoldsDatasets() = default;
 };
 
 /// What holds tensors that may be a graph's.
@@ -68,7 +131,7 @@ class MayBeOpen {
 };
 
 /// The tensors of a graph in the stages of a dataset, each once.
-std::vector<Tensor> open_tensors(const DatasetObject& dataset);
+HOLDFAST_API std::vector<Tensor> open_tensors(const DatasetObject& dataset);
 
 /// Makes an iteration known to the thread while it works for it; a worker takes over that of who
 /// made it.
@@ -86,7 +149,8 @@ class HOLDFAST_API Working {
 /// Random ops of this thread draw for its iteration, while a function of a stage runs.
 class DrawingForIteration final : public random::StreamSource {
  public:
-  explicit DrawingForIteration(const Object& function);
+  /// `nodes` are the random ones of the function, in their order.
+  DrawingForIteration(const Object& function, const std::vector<RefCounted*>& nodes);
   ~DrawingForIteration();
   DrawingForIteration(const DrawingForIteration&) = delete;
   random::Philox reserve(random::NodeGenerator& node, const random::OpSeeds& seeds,
@@ -94,6 +158,7 @@ class DrawingForIteration final : public random::StreamSource {
 
  private:
   const Object& function_;
+  const std::vector<RefCounted*>& nodes_;
   Iteration* const iteration_;  // which the thread's `Working` holds: no count for each element
   random::StreamSource* const before_;
 };
@@ -101,6 +166,9 @@ class DrawingForIteration final : public random::StreamSource {
 /// Write down and take over where the random ops of a function stand in this thread's iteration.
 void save_draws(const ElementFunction& function, Saving& to);
 void restore_draws(const ElementFunction& function, Restoring& from);
+/// The same of all functions that are made in a place.
+void save_draws(const Place& place, Saving& to);
+void restore_draws(const Place& place, Restoring& from);
 
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.
 Tensor bound(const Tensor& t, const char* stage);

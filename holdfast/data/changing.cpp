@@ -10,6 +10,7 @@
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/open_batch.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 
@@ -19,18 +20,25 @@ namespace {
 class Scan final : public DatasetObject, public MayBeOpen {
  public:
   Scan(const Ref<DatasetObject>& input, const ElementSpec& gives, const Nested& initial,
-       ElementSpec state, Ref<ElementFunction> f)
+       ElementSpec state, Ref<ElementFunction> f, const char* name)
       : DatasetObject(gives, {input}),
         initial_(initial),
         state_(std::move(state)),
-        function_(std::move(f)) {}
-  const char* name() const override { return "scan"; }
+        function_(std::move(f)),
+        name_(name) {}
+  const char* name() const override { return name_; }
+  void add_facts(Saving& to) const override {
+    for (const Tensor& t : initial_.leaves()) add_tensor(t, to);
+    function_->add_facts(to);
+  }
   int64_t cardinality() const override { return input().cardinality(); }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
     see.child(function_);
   }
   void add_open(std::vector<Tensor>& to) const override { to = initial_.leaves(); }
+  void save_kept(Saving& to) const override { save_draws(*function_, to); }
+  void restore_kept(Restoring& from) const override { restore_draws(*function_, from); }
   Owned<Cursor> start() const override { return started<Scan, Running>(*this); }
 
  private:
@@ -44,7 +52,7 @@ class Scan final : public DatasetObject, public MayBeOpen {
       at_stage(*stage, number, [&] {
         Nested both = (*stage->function_)(Nested::tuple({state, std::move(element)}));
         if (auto wrong = stage->state_.mismatch(both[0]))
-          fail(Code::E1401, cat("the next state of `scan`: ", *wrong));
+          fail(Code::E1401, cat("the next state of `", stage->name(), "`: ", *wrong));
         state = both[0];
         out = both[1];
       });
@@ -71,6 +79,7 @@ class Scan final : public DatasetObject, public MayBeOpen {
   const Nested initial_;
   const ElementSpec state_;
   const Ref<ElementFunction> function_;
+  const char* const name_;
 };
 
 class Unique final : public DatasetObject {
@@ -267,31 +276,49 @@ class AssertCardinality final : public DatasetObject {
 
 }  // namespace
 
-Dataset Dataset::scanned(const Nested& initial_state, detail::ElementCode f) const {
-  if (!f) fail(Code::E1104, "`scan` was given no function");
+Dataset Dataset::scanned(const Nested& initial_state, detail::ElementCode f,
+                         const char* name) const {
+  if (!f) fail(Code::E1104, cat("`", name, "` was given no function"));
   ElementSpec takes = ElementSpec::tuple({ElementSpec::of(initial_state), element_spec()});
   if (probing()) {
     ElementSpec both =
-        spec_of_made([&](const Nested& in) { return ElementSpec::of(f(in)); }, takes, "scan");
+        spec_of_made([&](const Nested& in) { return ElementSpec::of(f(in)); }, takes, name);
     return promised(ElementSpec::of(both.form()[1]));
   }
-  return scanned(initial_state, traced_function(std::move(f), takes, "scan"));
+  return scanned(initial_state, traced_function(std::move(f), takes, name), name);
 }
 
-Dataset Dataset::scanned(const Nested& initial_state, Ref<ElementFunction> f) const {
+Nested Dataset::reduced(const Nested& initial_state, detail::ElementCode f) const {
+  if (!f) fail(Code::E1104, "`reduce` was given no function");
+  auto twice = [code = std::move(f)](const Nested& both) {
+    Nested state = code(both);
+    return Nested::tuple({state, state});
+  };
+  IteratorObject states(scanned(initial_state, twice, "reduce").object());
+  Nested last = initial_state;
+  for (Nested one; states.next(one);) {
+    check_stop();
+    last = std::move(one);
+  }
+  return last;
+}
+
+Dataset Dataset::scanned(const Nested& initial_state, Ref<ElementFunction> f,
+                         const char* name) const {
   std::optional<ElementSpec> gives = f->gives();
   if (!gives) bug("a function of elements that does not say what it gives");
   const Nested& form = gives->form();
   if (!form.is_sequence() || form.size() != 2)
-    fail(Code::E1104, cat("the function of `scan` gives ", gives->text(),
+    fail(Code::E1104, cat("the function of `", name, "` gives ", gives->text(),
                           ", expected a pair: the next state, and an element"));
   ElementSpec next = ElementSpec::of(form[0]);
   std::optional<ElementSpec> state = next.joined(ElementSpec::of(initial_state));
   if (!state)
-    fail(Code::E1101, cat("the state of `scan` begins as ", ElementSpec::of(initial_state).text(),
-                          ", and its function gives ", next.text()));
+    fail(Code::E1101,
+         cat("the state of `", name, "` begins as ", ElementSpec::of(initial_state).text(),
+             ", and its function gives ", next.text()));
   return Dataset(make_ref<Scan>(object_, ElementSpec::of(form[1]), initial_state, std::move(*state),
-                                std::move(f)));
+                                std::move(f), name));
 }
 
 Dataset Dataset::made_unique() const {

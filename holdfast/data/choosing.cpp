@@ -21,6 +21,11 @@ class Random final : public DatasetObject {
       : DatasetObject(ElementSpec(int64), {}), seeds_(seeds) {}
   const char* name() const override { return "random"; }
   int64_t cardinality() const override { return kInfinite; }
+  void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
+  void restore_kept(Restoring& from) const override {
+    from.later(
+        [of = Ref<const Random>(this), drawn = from.number()] { of->seeds_.set_drawn(drawn); });
+  }
   Owned<Cursor> start() const override { return started<Random, Numbers>(*this); }
 
  private:
@@ -31,15 +36,13 @@ class Random final : public DatasetObject {
       return true;
     }
     void save(Saving& to) const override {
-      to.number(stage->seeds_.drawn());
+      stage->save_kept(to);
       to.number(seeds.first);
       to.number(seeds.second);
       to.number(draw.count);
     }
     void restore(Restoring& from) override {
-      from.later([of = Ref<const Random>(stage.get()), drawn = from.number()] {
-        of->seeds_.set_drawn(drawn);
-      });
+      stage->restore_kept(from);
       seeds.first = from.number();
       seeds.second = from.number();
       int64_t so_far = from.number();
@@ -73,8 +76,8 @@ class Chosen final : public DatasetObject {
 
  private:
   struct Directed final : Cursor {
-    explicit Directed(const Chosen& s) : stage(&s), choices(s.inputs()[0]->begin()) {
-      for (size_t i = 1; i < s.inputs().size(); ++i) parts.push_back(s.inputs()[i]->begin());
+    explicit Directed(const Chosen& s) : stage(&s), choices(s.begin_input(0)) {
+      for (size_t i = 1; i < s.inputs().size(); ++i) parts.push_back(s.begin_input(i));
     }
     bool next(Nested& out) override {
       while (!ended && std::any_of(parts.begin(), parts.end(), [](auto& p) { return !!p; })) {

@@ -36,7 +36,7 @@ class Zip final : public DatasetObject {
 
   struct Together final : Cursor {
     explicit Together(const Zip& s) : stage(&s) {
-      for (const auto& in : s.inputs()) inputs.push_back(in->begin());
+      for (size_t i = 0; i < s.inputs().size(); ++i) inputs.push_back(s.begin_input(i));
     }
     bool next(Nested& out) override {
       if (ended) return false;
@@ -85,6 +85,7 @@ class Enumerate final : public DatasetObject {
         first_(first) {}
   const char* name() const override { return "enumerate"; }
   int64_t cardinality() const override { return input().cardinality(); }
+  void add_facts(Saving& to) const override { to.number(first_); }
   Owned<Cursor> start() const override { return started<Enumerate, Counting>(*this); }
 
  private:

@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/bound.h"
 #include "holdfast/data/loop.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/ops/random/own_streams.h"
@@ -80,7 +81,7 @@ IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
 
 IteratorObject::IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound)
     : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
-  position_->set_iteration(make_ref<Iteration>(std::move(bound)));
+  position_->set_iteration(make_ref<Iteration>(std::move(bound), shares_stages(*dataset_)));
   Working on(position_->iteration());
   position_->cursor = dataset_->begin();
 }
@@ -112,13 +113,32 @@ bool IteratorObject::next(Nested& out) {
   return false;
 }
 
+uint64_t Dataset::fingerprint() const { return fingerprint_of(*object_); }
+
+Nested at(const Dataset& dataset, int64_t index) {
+  if (index >= 0) {
+    Lifted lifted;
+    DeviceScope host(cpu());
+    Dataset from = dataset.skip(index);
+    Working on(make_ref<Iteration>(nullptr, shares_stages(*from.object()), true));
+    random::WithoutSource own;
+    Owned<Cursor> cursor = from.object()->begin();
+    if (Nested out; cursor->next(out)) return out;
+  }
+  fail(Code::E1402, cat("the dataset has no element ", index),
+       dataset.cardinality() < 0 ? "" : cat("it has ", dataset.cardinality()));
+}
+
 std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
   Working on(position_->iteration());
-  Saving to;
-  to.text("holdfast data 3");
+  Saving to(*dataset_);
+  to.text("holdfast data 4");
   to.text(dataset_->chain());
   to.text(dataset_->spec().text());
+  // Of stages that have ended, and of all at the end: the next iteration goes on with their seeds.
+  // Those that run say again where they stand, while they wait for it.
+  save_kept_of({dataset_}, to);
   to.number(position_->ended);
   if (!position_->ended) position_->cursor->save(to);
   return to.take();
@@ -126,17 +146,21 @@ std::string IteratorObject::save() const {
 
 void IteratorObject::restore(std::string_view bytes) {
   Using alone(*position_, "restored");
-  Restoring from(bytes);
-  if (from.text() != "holdfast data 3") Restoring::refuse("it is of another kind");
+  Restoring from(bytes, *dataset_);
+  if (from.text() != "holdfast data 4") Restoring::refuse("it is of another kind");
   if (std::string chain = from.text(); chain != dataset_->chain())
     Restoring::refuse(
         cat("it was saved from the stages ", chain, ", these are ", dataset_->chain()));
   if (std::string spec = from.text(); spec != dataset_->spec().text())
     Restoring::refuse(cat("its elements are ", spec, ", these are ", dataset_->spec().text()));
+  // Threads of the cursor before may still draw numbers: they are another iteration's.
+  auto iteration = make_ref<Iteration>(position_->iteration()->bound, shares_stages(*dataset_));
+  {
+    Working on(iteration);
+    restore_kept_of({dataset_}, from);
+  }
   bool ended = from.number() != 0;
   Owned<Cursor> cursor;
-  // Threads of the cursor before may still draw numbers: they are another iteration's.
-  auto iteration = make_ref<Iteration>(position_->iteration()->bound);
   if (!ended) {
     Lifted lifted;
     DeviceScope host(cpu());

@@ -45,12 +45,21 @@ struct WindowParts {
   std::vector<int64_t> widths;
 };
 struct SaveOptions {
-  std::string compression;  // "GZIP"; else elements are written as they are
+  std::string compression = {};  // "GZIP"; else elements are written as they are
   /// The number of the file for an element: each has the elements of one number.
   Callback<int64_t(const Nested&)> shard_func = nullptr;
 };
+class Dataset;
+struct LoadOptions {
+  /// Makes the elements of a dataset of the datasets in the folder; else they come in turn.
+  Callback<Dataset(const Dataset& parts)> reader_func = nullptr;
+};
 struct SnapshotOptions {
-  std::string compression;
+  std::string compression = {};
+  /// The number of the file for an element.
+  Callback<int64_t(const Nested&)> shard_func = nullptr;
+  /// How the files are read, once they are whole: as that of `load`.
+  Callback<Dataset(const Dataset& parts)> reader_func = nullptr;
 };
 struct RangeOptions {
   DType dtype = int64;
@@ -180,9 +189,10 @@ class HOLDFAST_API Dataset {
     return listed(patterns, o);
   }
   /// What `save` wrote into a folder; of several files in turn.
-  static Dataset load(const std::string& path, const Line& at = Line::current()) {
+  static Dataset load(const std::string& path, const LoadOptions& o = {},
+                      const Line& at = Line::current()) {
     mark_caller(at);
-    return loaded(path);
+    return loaded(path, o);
   }
   /// Elements of several datasets side by side, until one of them ends.
   static Dataset zip(const std::vector<Dataset>& datasets, const Line& at = Line::current()) {
@@ -266,6 +276,22 @@ class HOLDFAST_API Dataset {
     mark_caller(at);
     return scanned(initial_state, detail::element_code(std::move(f)));
   }
+  /// `f(state, element)`, from `initial_state` on, over all elements: the last state.
+  template <class F>
+  Nested reduce(const Nested& initial_state, F f, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return reduced(initial_state, detail::element_code(std::move(f)));
+  }
+  /// The one element of a dataset that has no more.
+  OneOrMore get_single_element(const Line& at = Line::current()) const {
+    mark_caller(at);
+    return only_element();
+  }
+  /// What a function of the dataset gives.
+  template <class F>
+  auto apply(F f) const {
+    return f(*this);
+  }
   /// The elements that did not come before.
   Dataset unique(const Line& at = Line::current()) const {
     mark_caller(at);
@@ -287,7 +313,7 @@ class HOLDFAST_API Dataset {
     mark_caller(at);
     return with_cardinality(expected);
   }
-  /// Writes the elements into a folder, for `load`.
+  /// Writes the elements into a folder, for `load`. What stands there stays until all is written.
   void save(const std::string& path, const SaveOptions& o = {},
             const Line& at = Line::current()) const {
     mark_caller(at);
@@ -296,12 +322,12 @@ class HOLDFAST_API Dataset {
   /// Keeps the elements of the first whole iteration in a file, for this and later programs.
   Dataset cache(const std::string& file, const Line& at = Line::current()) const {
     mark_caller(at);
-    return kept_in(file, "cache", "");
+    return cached_in(file);
   }
   Dataset snapshot(const std::string& path, const SnapshotOptions& o = {},
                    const Line& at = Line::current()) const {
     mark_caller(at);
-    return kept_in(path, "snapshot", o.compression);
+    return snapshot_in(path, o);
   }
   /// In TensorFlow's random order for the seed: each element is drawn from a buffer of this size.
   Dataset shuffle(int64_t buffer_size, const ShuffleOptions& o = {},
@@ -369,6 +395,9 @@ class HOLDFAST_API Dataset {
   }
 
   const ElementSpec& element_spec() const { return object_->spec(); }
+  /// A number that pipelines share which are made in the same way, but for their seeds. Of
+  /// functions it looks at traces, and not at plain code.
+  uint64_t fingerprint() const;
   /// How many elements an iteration gives; kInfinite, or kUnknownCardinality.
   int64_t cardinality() const { return object_->cardinality(); }
   const Ref<DatasetObject>& object() const { return object_; }
@@ -393,8 +422,12 @@ class HOLDFAST_API Dataset {
                   Ref<Object> held = nullptr, const ElementSpec* gives = nullptr) const;
   Dataset bucketed(Ref<ElementFunction> length, const BucketOptions&) const;
   /// `f` takes a tuple of a state and an element, and gives one of a state and an element.
-  Dataset scanned(const Nested& initial_state, Ref<ElementFunction> f) const;
-  Dataset kept_in(const std::string& path, const char* stage, const std::string& compression) const;
+  Dataset scanned(const Nested& initial_state, Ref<ElementFunction> f,
+                  const char* name = "scan") const;
+  Dataset snapshot_in(const std::string& path, const SnapshotOptions& o,
+                      Ref<ElementFunction> shard = nullptr) const;
+  /// `about` is what the language says of the elements (`stored_about`).
+  void write_to(const std::string& path, const SaveOptions& o, const std::string& about = {}) const;
   /// A dataset of the datasets that `save` wrote into a folder.
   static Dataset load_parts(const std::string& path);
   Dataset windowed(int64_t size, const WindowOptions& o, const WindowParts* parts = nullptr) const;
@@ -408,13 +441,16 @@ class HOLDFAST_API Dataset {
   static Dataset chosen(const std::vector<Dataset>&, const Dataset& choices, const ChooseOptions&);
   static Dataset sampled(const std::vector<Dataset>&, const SampleOptions&);
   static Dataset listed(const std::vector<std::string>& patterns, const ListFilesOptions&);
-  static Dataset loaded(const std::string& path);
-  Dataset scanned(const Nested& initial_state, detail::ElementCode f) const;
+  static Dataset loaded(const std::string& path, const LoadOptions& o);
+  Dataset cached_in(const std::string& path) const;
+  Dataset scanned(const Nested& initial_state, detail::ElementCode f,
+                  const char* name = "scan") const;
+  Nested reduced(const Nested& initial_state, detail::ElementCode f) const;
+  Nested only_element() const;
   Dataset made_unique() const;
   Dataset rebatched(const std::vector<int64_t>& sizes, const BatchOptions& o) const;
   Dataset without_errors(bool log_warning) const;
   Dataset with_cardinality(int64_t expected) const;
-  void write_to(const std::string& path, const SaveOptions& o) const;
   static Dataset of_element(const Nested& element);
   static Dataset of_slices(const Nested& tensors);
   static Dataset of_range(int64_t start, int64_t stop, int64_t step, const RangeOptions& o);
@@ -518,6 +554,10 @@ class Dataset::Each {
 
 inline Iterator Dataset::iterator() const { return Iterator(make_ref<IteratorObject>(object_)); }
 inline Dataset::Each Dataset::begin() const { return Each(iterator()); }
+
+/// The element of a number: of the order that the first iteration has, wherever others stand.
+/// OutOfRangeError (E1402) where there is none.
+HOLDFAST_API Nested at(const Dataset& dataset, int64_t index);
 
 struct ArraysOptions {
   int64_t batch_size = 32;

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "holdfast/data/bound.h"
 #include "holdfast/ops/random/streams.h"
 
 namespace holdfast::data {
@@ -20,6 +21,11 @@ SeedsOfStage::SeedsOfStage(std::optional<int64_t> seed, bool anew)
 
 SeedPair SeedsOfStage::next() const {
   if (!anew_) return seeds_;
+  if (const auto& now = Working::current(); now && now->in_first_order()) {
+    Draws first(seeds_);
+    int64_t one = first(), other = first();
+    return {one, other};
+  }
   std::lock_guard lock(shared_->mutex);
   int64_t first = shared_->fresh(), second = shared_->fresh();
   return {first, second};

@@ -84,7 +84,7 @@ class Lines : public Streamed {
 class CsvTexts : public Streamed {
  public:
   CsvTexts(const std::string& path, const CsvRecordsOptions& o)
-      : Streamed(path, o), quotes_(o.use_quote_delim) {
+      : Streamed(path, o), quotes_(o.use_quote_delim), delim_(o.field_delim) {
     std::string left_out;
     if (o.header && !next(left_out))
       fail(Code::E1103, "`CsvDataset`: a file has no header, since it is empty",
@@ -100,11 +100,15 @@ class CsvTexts : public Streamed {
   bool read(std::string& out) {
     out.clear();
     if (stream_.look(1).empty()) return false;
-    for (bool open = false;; out += '\n') {
+    bool open = false, may_open = true;  // a quote inside of a field without any opens nothing
+    for (;; out += '\n') {
       std::string_view line = stream_.look_until('\n');
       size_t end = 0;
-      for (; end < line.size() && (open || line[end] != '\r'); ++end)
-        if (quotes_ && line[end] == '"') open = !open;
+      for (; end < line.size() && (open || line[end] != '\r'); ++end) {
+        bool quote = quotes_ && line[end] == '"';
+        if (quote && (open || may_open)) open = !open;
+        may_open = quote || line[end] == delim_;  // two quotes are one, between quotes
+      }
       out += line.substr(0, end);
       bool inside = end + 1 < line.size();  // what follows is the next record
       stream_.skip(inside ? end + 1 : line.size());
@@ -114,6 +118,7 @@ class CsvTexts : public Streamed {
     }
   }
   const bool quotes_;
+  const char delim_;
 };
 
 struct PieceOptions : FixedLengthRecordOptions {

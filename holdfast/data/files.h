@@ -43,6 +43,7 @@ struct FixedLengthRecordOptions {
 struct CsvRecordsOptions {
   bool header = false;          // the first record of each file is left out
   bool use_quote_delim = true;  // between quotes the end of a line is no end
+  char field_delim = ',';       // a field that begins with a quote ends with one
   std::string compression_type = {};
   int64_t buffer_size = 0;
   std::optional<int64_t> num_parallel_reads = {};

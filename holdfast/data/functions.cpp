@@ -7,6 +7,9 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/position.h"
+#include "holdfast/data/stages.h"
+#include "holdfast/graph/bodies.h"
 #include "holdfast/graph/trace.h"
 
 namespace holdfast::data {
@@ -26,7 +29,34 @@ class Plain final : public ElementFunction {
   const Ref<ElementFunction> around_;
 };
 
-class Concrete final : public ElementFunction, public MayBeOpen {
+// The random nodes of a graph and of those in it, in their order.
+void add_random_nodes(const Graph& g, std::vector<RefCounted*>& to) {
+  for (const Ref<Node>& n : g.nodes) {
+    if (n->op->traits.draws && n->state) to.push_back(n->state.get());
+    if (n->op->traits.control == Control::kNone) continue;
+    auto [first, second] = bodies_in(*n->op, n->attrs);
+    add_random_nodes(first, to);
+    add_random_nodes(second, to);
+  }
+}
+std::vector<RefCounted*> random_nodes(const Graph& g) {
+  std::vector<RefCounted*> out;
+  add_random_nodes(g, out);
+  return out;
+}
+
+// The datasets that loops of a graph go through.
+void add_datasets_of(const Graph& g, std::vector<Ref<DatasetObject>>& to) {
+  for (const Ref<Node>& n : g.nodes)
+    for (const Arg& a : n->attrs) {
+      if (const Graph* body = body_in(a)) add_datasets_of(*body, to);
+      auto* object = std::get_if<Ref<RefCounted>>(&a.value());
+      if (auto* open = object ? dynamic_cast<OpenDataset*>(object->get()) : nullptr)
+        to.push_back(open->dataset);
+    }
+}
+
+class Concrete final : public ElementFunction, public MayBeOpen, public HoldsDatasets {
  public:
   Concrete(Ref<ConcreteFunction> function, std::vector<Tensor> captured, ElementSpec gives,
            Ref<Object> held)
@@ -36,15 +66,28 @@ class Concrete final : public ElementFunction, public MayBeOpen {
         count_(gives_.leaves().size()),
         open_(std::any_of(captured_.begin(), captured_.end(),
                           [](const Tensor& t) { return t.is_symbolic(); })),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        random_(random_nodes(function_->graph())),
+        place_(Making::next()) {}
+  const Object& draws_as() const override {
+    if (place_) return *place_;
+    return *this;
+  }
   void visit(Visitor& see) const override { see.child(held_); }
   void add_open(std::vector<Tensor>& to) const override { to = captured_; }
+  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
+    add_datasets_of(graph(), to);
+  }
+  void add_facts(Saving& to) const override {
+    to.text(graph().text());
+    for (const Tensor& t : captured_) add_tensor(t, to);
+  }
   /// Whether it captured tensors of a graph, which have other values in each iteration.
   bool open() const { return open_; }
   std::optional<ElementSpec> gives() const override { return gives_; }
   const Graph& graph() const { return function_->graph(); }
   Nested operator()(const Nested& element) override {
-    DrawingForIteration draws(*this);
+    DrawingForIteration draws(draws_as(), random_);
     return filled(function_->call(with_captured(element)));
   }
   /// Writes the graph again for other tensors: a batch.
@@ -68,27 +111,39 @@ class Concrete final : public ElementFunction, public MayBeOpen {
   const size_t count_;
   const bool open_;
   const Ref<Object> held_;
+  const std::vector<RefCounted*> random_;
+  const Ref<Place> place_;
 };
 
 // C++ code: each call takes what it captured as it is then.
-class Traced final : public ElementFunction {
+class Traced final : public ElementFunction, public HoldsDatasets {
  public:
   Traced(detail::ElementCode code, const ElementSpec& takes, const char* name)
       : code_(make_ref<Code>(std::move(code), takes.form())),
-        traces_(make_ref<TracedCode>(code_, code_.get(), FunctionOptions{.name = name})) {
+        traces_(make_ref<TracedCode>(code_, code_.get(), FunctionOptions{.name = name})),
+        place_(Making::next()) {
     std::vector<Type> signature;
     for (const ElementType& t : takes.leaves()) signature.push_back({t.dtype, t.shape});
     function_ = traces_->concrete(kTyped, signature.size(), signature);
+    random_ = random_nodes(graph());
+  }
+  const Object& draws_as() const override {
+    if (place_) return *place_;
+    return *this;
   }
   std::optional<ElementSpec> gives() const override { return code_->gives; }
+  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
+    add_datasets_of(graph(), to);
+  }
   const Graph& graph() const { return function_->graph(); }
+  void add_facts(Saving& to) const override { to.text(graph().text()); }
   bool stateless() const { return !function_->state() && graph().captures.empty(); }
   Nested written(const Nested& batch) const {
     Tensors out = replay(graph(), batch.leaves());
     return code_->gives.form().with_leaves({out.data(), out.size()});
   }
   Nested operator()(const Nested& element) override {
-    DrawingForIteration draws(*this);
+    DrawingForIteration draws(draws_as(), random_);
     Tensors out = function_->call_as_traced(element.leaves());
     return code_->gives.form().with_leaves({out.data(), out.size()});
   }
@@ -112,7 +167,9 @@ class Traced final : public ElementFunction {
 
   const Ref<Code> code_;
   const Ref<TracedCode> traces_;
+  const Ref<Place> place_;
   Ref<ConcreteFunction> function_;
+  std::vector<RefCounted*> random_;
 };
 
 int rank_of(const Edge& e) { return type_of(e).shape.rank(); }

@@ -4,12 +4,20 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
+#include "holdfast/data/stages.h"
 
 namespace holdfast::data {
 namespace {
 
-class Given final : public DatasetObject {
+void add_datasets_in(const Nested& element, std::vector<Ref<DatasetObject>>& to) {
+  if (!holds_datasets(element)) return;
+  for (const Tensor& t : element.leaves())
+    if (DatasetObject* inside = dataset_in(t)) to.emplace_back(inside);
+}
+
+class Given final : public DatasetObject, public HoldsDatasets {
  public:
   Given(const ElementSpec& spec, std::vector<Nested> elements)
       : DatasetObject(spec, {}), all_(std::move(elements)) {}
@@ -17,6 +25,9 @@ class Given final : public DatasetObject {
   int64_t cardinality() const override { return static_cast<int64_t>(all_.size()); }
   Owned<Cursor> start() const override { return started<Given, OneByOne>(*this); }
   const std::vector<Nested>& all() const { return all_; }
+  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
+    for (const Nested& one : all_) add_datasets_in(one, to);
+  }
 
  private:
   struct OneByOne final : Cursor {
@@ -26,9 +37,13 @@ class Given final : public DatasetObject {
       out = stage->all_[static_cast<size_t>(at++)];
       return true;
     }
-    void save(Saving& to) const override { to.number(at); }
+    void save(Saving& to) const override {
+      to.number(at);
+      save_kept_of(held_by(stage.get()), to);
+    }
     void restore(Restoring& from) override {
       at = from.number();
+      restore_kept_of(held_by(stage.get()), from);
       if (at < 0 || at > stage->cardinality()) Restoring::refuse("it is behind a window's end");
     }
     const StageRef<Given> stage;
@@ -61,6 +76,10 @@ void refuse_datasets(const ElementSpec& spec, const char* stage) {
        "it works on tensors",
        {manual_fix("a `flat_map` makes elements of them: its function gets each dataset, and gives "
                    "one of tensors")});
+}
+
+bool holds_elements(const DatasetObject& dataset) {
+  return dynamic_cast<const Given*>(&dataset) != nullptr;
 }
 
 Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements) {

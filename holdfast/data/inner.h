@@ -14,6 +14,8 @@ HOLDFAST_API bool holds_datasets(const Nested& element);
 /// Throws where there is one: `stage` has no way to do its work with it.
 HOLDFAST_API void refuse_datasets(const ElementSpec& spec, const char* stage);
 
+/// Whether it is a dataset of elements that are there already.
+bool holds_elements(const DatasetObject& dataset);
 /// A dataset of elements that are there already.
 HOLDFAST_API Dataset of_elements(const ElementSpec& spec, std::vector<Nested> elements);
 /// A dataset of datasets, whose elements are of one structure.

@@ -10,6 +10,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/op/refuse.h"
 
@@ -48,11 +49,14 @@ class Map final : public DatasetObject {
   Map(const Ref<DatasetObject>& input, Ref<ElementFunction> f, const ElementSpec& gives)
       : DatasetObject(gives, {input}), function_(std::move(f)) {}
   const char* name() const override { return "map"; }
+  void add_facts(Saving& to) const override { function_->add_facts(to); }
   int64_t cardinality() const override { return input().cardinality(); }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
     see.child(function_);
   }
+  void save_kept(Saving& to) const override { save_draws(*function_, to); }
+  void restore_kept(Restoring& from) const override { restore_draws(*function_, from); }
   Owned<Cursor> start() const override { return started<Map, Each>(*this); }
 
  private:
@@ -108,6 +112,7 @@ class Filter final : public DatasetObject {
   Filter(const Ref<DatasetObject>& input, Ref<ElementFunction> f, bool until_first)
       : DatasetObject(input->spec(), {input}), function_(std::move(f)), until_(until_first) {}
   const char* name() const override { return until_ ? "take_while" : "filter"; }
+  void add_facts(Saving& to) const override { function_->add_facts(to); }
   int64_t cardinality() const override {
     return input().cardinality() == 0 ? 0 : kUnknownCardinality;
   }
@@ -115,6 +120,8 @@ class Filter final : public DatasetObject {
     DatasetObject::visit(see);
     see.child(function_);
   }
+  void save_kept(Saving& to) const override { save_draws(*function_, to); }
+  void restore_kept(Restoring& from) const override { restore_draws(*function_, from); }
   Owned<Cursor> start() const override { return started<Filter, Chosen>(*this); }
 
  private:
@@ -168,8 +175,13 @@ class Interleave final : public DatasetObject {
         cycle_(cycle),
         block_(o.block_length),
         threads_(threads_for(o.num_parallel_calls, "interleave")),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        place_(made_in_place()) {}
   const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
+  void add_facts(Saving& to) const override {
+    to.number(cycle_);
+    to.number(block_);
+  }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     if (n == kInfinite && threads_ > 0) return n;  // as TensorFlow takes it to be
@@ -178,6 +190,14 @@ class Interleave final : public DatasetObject {
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
     see.child(held_);
+  }
+  void save_kept(Saving& to) const override {
+    save_draws(*place_, to);
+    save_kept_of(held_by(held_.get()), to);
+  }
+  void restore_kept(Restoring& from) const override {
+    restore_draws(*place_, from);
+    restore_kept_of(held_by(held_.get()), from);
   }
   Owned<Cursor> start() const override { return started<Interleave, Turns>(*this); }
 
@@ -240,6 +260,7 @@ class Interleave final : public DatasetObject {
       part.cursor->begin_ahead();
     }
     Owned<Cursor> made(const Nested& element, const Part& place) const {
+      Making in(*stage->place_);
       Dataset d = stage->make_(element);
       if (!stage->spec().joined(d.element_spec()))
         fail(Code::E1101, cat("the function of `", stage->name(), "` made a dataset of ",
@@ -259,9 +280,12 @@ class Interleave final : public DatasetObject {
         if (!part.cursor) continue;
         to.element(part.of);
         to.number(part.given);
-        // Datasets in an element are saved by what they give: there is no position in one.
-        if (!holds_datasets(part.of)) part.cursor->save(to);
+        // A dataset that is saved by what it gives is another one then: it has no such position.
+        bool same = to.keeps(part.of);
+        to.number(same);
+        if (same) part.cursor->save(to);
       }
+      stage->save_kept(to);
       input->save(to);
     }
     void restore(Restoring& from) override {
@@ -275,7 +299,7 @@ class Interleave final : public DatasetObject {
         part.of = from.element();
         part.cursor = made(part.of, part);
         int64_t given = from.number();
-        if (!holds_datasets(part.of)) {
+        if (from.number()) {
           part.cursor->restore(from);
           part.given = given;
         }
@@ -283,6 +307,7 @@ class Interleave final : public DatasetObject {
           if (!part.cursor->next(skipped))
             Restoring::refuse("a dataset gives fewer elements than before");
       }
+      stage->restore_kept(from);
       input->restore(from);
     }
     const StageRef<Interleave> stage;
@@ -296,6 +321,7 @@ class Interleave final : public DatasetObject {
   const Dataset::Maker make_;
   const int64_t cycle_, block_, threads_;
   const Ref<Object> held_;
+  const Ref<Place> place_;
 };
 
 // Elementwise work on so little is done before a thread has heard of it.

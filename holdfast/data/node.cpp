@@ -6,6 +6,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/interrupt.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/measure.h"
 #include "holdfast/data/worker.h"
 
@@ -38,6 +39,52 @@ DatasetObject::DatasetObject(ElementSpec spec, std::vector<Ref<DatasetObject>> i
 }
 
 Owned<Cursor> DatasetObject::begin() const { return measured(*this, start()); }
+
+namespace {
+
+/// What an input works on for itself.
+class InBranch final : public Cursor {
+ public:
+  InBranch(const DatasetObject& input, Ref<Iteration> branch) : branch_(std::move(branch)) {
+    Working on(branch_);
+    input_ = input.begin();
+  }
+  bool next(Nested& out) override {
+    Working on(branch_);
+    return input_->next(out);
+  }
+  const Rows* rows() const override { return input_->rows(); }
+  bool next_row(int64_t& row) override {
+    Working on(branch_);
+    return input_->next_row(row);
+  }
+  Load load() const override { return input_->load(); }
+  void begin_ahead() override {
+    Working on(branch_);
+    input_->begin_ahead();
+  }
+  void save(Saving& to) const override {
+    Working on(branch_);
+    input_->save(to);
+  }
+  void restore(Restoring& from) override {
+    Working on(branch_);
+    input_->restore(from);
+  }
+
+ private:
+  const Ref<Iteration> branch_;
+  Owned<Cursor> input_;
+};
+
+}  // namespace
+
+Owned<Cursor> DatasetObject::begin_input(size_t i) const {
+  const Ref<Iteration>& now = Working::current();
+  Ref<Iteration> branch = now ? now->branch(*this, i) : nullptr;
+  if (!branch) return inputs_[i]->begin();
+  return Owned<Cursor>(new InBranch(*inputs_[i], std::move(branch)));
+}
 
 std::string DatasetObject::chain() const {
   std::string out = name();

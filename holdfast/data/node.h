@@ -62,6 +62,14 @@ class HOLDFAST_API DatasetObject : public Object {
   virtual Owned<Cursor> start() const = 0;
   /// How stages begin an iteration of those before them: `start`, measured where somebody asked.
   Owned<Cursor> begin() const;
+  /// The same for an input of a stage that has several.
+  Owned<Cursor> begin_input(size_t i) const;
+  /// What tells it from other stages of its name, but for seeds: its numbers, tensors and graphs.
+  virtual void add_facts(Saving&) const {}
+  /// What the stage keeps from one iteration to the next, or from one of its turns in an iteration:
+  /// where its seeds and the random ops of its function stand.
+  virtual void save_kept(Saving&) const {}
+  virtual void restore_kept(Restoring&) const {}
 
   const ElementSpec& spec() const { return spec_; }
   const std::vector<Ref<DatasetObject>>& inputs() const { return inputs_; }
@@ -89,6 +97,7 @@ class HOLDFAST_API ElementFunction : public Object {
   virtual Nested operator()(const Nested& element) = 0;
   /// What it gives, where that is known.
   virtual std::optional<ElementSpec> gives() const { return std::nullopt; }
+  virtual void add_facts(Saving&) const {}
   /// Whose random numbers it draws: its own, or those of the function that it calls.
   virtual const Object& draws_as() const { return *this; }
 };

@@ -35,6 +35,7 @@ class Take final : public DatasetObject {
            : n == kInfinite           ? count_
                                       : std::min(n, count_);
   }
+  void add_facts(Saving& to) const override { to.number(count_); }
   Owned<Cursor> start() const override { return started<Take, First>(*this); }
 
  private:
@@ -69,6 +70,7 @@ class Skip final : public DatasetObject {
     int64_t n = input().cardinality();
     return count_ < 0 ? 0 : n < 0 ? n : std::max<int64_t>(0, n - count_);
   }
+  void add_facts(Saving& to) const override { to.number(count_); }
   Owned<Cursor> start() const override { return started<Skip, Rest>(*this); }
 
  private:
@@ -104,6 +106,10 @@ class Shard final : public DatasetObject {
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     return n < 0 ? n : n / shards_ + (index_ < n % shards_);
+  }
+  void add_facts(Saving& to) const override {
+    to.number(shards_);
+    to.number(index_);
   }
   Owned<Cursor> start() const override { return started<Shard, Some>(*this); }
 
@@ -146,6 +152,7 @@ class Repeat final : public DatasetObject {
     int64_t all;
     return __builtin_mul_overflow(n, count_, &all) ? kUnknownCardinality : all;
   }
+  void add_facts(Saving& to) const override { to.number(count_); }
   Owned<Cursor> start() const override { return started<Repeat, Again>(*this); }
 
  private:
@@ -189,6 +196,12 @@ class Shuffle final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), size_(size), seeds_(seeds) {}
   const char* name() const override { return "shuffle"; }
   int64_t cardinality() const override { return input().cardinality(); }
+  void add_facts(Saving& to) const override { to.number(size_); }
+  void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
+  void restore_kept(Restoring& from) const override {
+    from.later(
+        [of = Ref<const Shuffle>(this), drawn = from.number()] { of->seeds_.set_drawn(drawn); });
+  }
   Owned<Cursor> start() const override {
     Owned<Cursor> in = input().begin();
     if (in->rows()) return Owned<Cursor>(new Mixed<int64_t>(*this, std::move(in)));
@@ -255,7 +268,7 @@ class Shuffle final : public DatasetObject {
     }
 
     void save(Saving& to) const override {
-      to.number(stage->seeds_.drawn());
+      stage->save_kept(to);
       to.number(seeds.first);
       to.number(seeds.second);
       to.number(draw.count);
@@ -269,9 +282,7 @@ class Shuffle final : public DatasetObject {
       input->save(to);
     }
     void restore(Restoring& from) override {
-      from.later([of = Ref<const Shuffle>(stage.get()), drawn = from.number()] {
-        of->seeds_.set_drawn(drawn);
-      });
+      stage->restore_kept(from);
       seeds.first = from.number();
       seeds.second = from.number();
       draw = Draws(seeds);
@@ -323,12 +334,12 @@ class Concatenated final : public DatasetObject {
 
  private:
   struct Both final : Cursor {
-    explicit Both(const Concatenated& s) : stage(&s), input(s.inputs()[0]->begin()) {}
+    explicit Both(const Concatenated& s) : stage(&s), input(s.begin_input(0)) {}
     bool next(Nested& out) override {
       if (input->next(out)) return true;
       if (at == 1) return false;
       at = 1;
-      input = stage->inputs()[1]->begin();
+      input = stage->begin_input(1);
       return input->next(out);
     }
     void save(Saving& to) const override {
@@ -338,7 +349,7 @@ class Concatenated final : public DatasetObject {
     void restore(Restoring& from) override {
       at = from.number();
       if (at < 0 || at > 1) Restoring::refuse("it is in a part that there is not");
-      if (at == 1) input = stage->inputs()[1]->begin();
+      if (at == 1) input = stage->begin_input(1);
       input->restore(from);
     }
     const StageRef<Concatenated> stage;

@@ -33,11 +33,14 @@ class ParallelMap final : public DatasetObject {
         tuned_(o.num_parallel_calls == kAutotune),
         deterministic_(o.deterministic) {}
   const char* name() const override { return "map"; }
+  void add_facts(Saving& to) const override { function_->add_facts(to); }
   int64_t cardinality() const override { return input().cardinality(); }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
     see.child(function_);
   }
+  void save_kept(Saving& to) const override { save_draws(*function_, to); }
+  void restore_kept(Restoring& from) const override { restore_draws(*function_, from); }
   Owned<Cursor> start() const override { return started<ParallelMap, Taking>(*this); }
 
  private:

@@ -8,6 +8,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random.h"
@@ -31,20 +32,30 @@ class OneElement final : public DatasetObject, public MayBeOpen {
   explicit OneElement(const Nested& element)
       : DatasetObject(ElementSpec::of(element), {}), element_(element) {}
   const char* name() const override { return "from_tensors"; }
+  void add_facts(Saving& to) const override {
+    for (const Tensor& t : element_.leaves()) add_tensor(t, to);
+  }
   int64_t cardinality() const override { return 1; }
   void add_open(std::vector<Tensor>& to) const override { to = element_.leaves(); }
   Owned<Cursor> start() const override { return started<OneElement, Once>(*this); }
 
  private:
   struct Once final : Cursor {
-    explicit Once(const OneElement& s) : element(bound(s.element_, s.name())) {}
+    explicit Once(const OneElement& s) : stage(&s), element(bound(s.element_, s.name())) {}
     bool next(Nested& out) override {
       if (std::exchange(done, true)) return false;
       out = element;
       return true;
     }
-    void save(Saving& to) const override { to.number(done); }
-    void restore(Restoring& from) override { done = from.number() != 0; }
+    void save(Saving& to) const override {
+      to.number(done);
+      save_kept_of(held_by(stage.get()), to);
+    }
+    void restore(Restoring& from) override {
+      done = from.number() != 0;
+      restore_kept_of(held_by(stage.get()), from);
+    }
+    const StageRef<OneElement> stage;
     const Nested element;
     bool done = false;
   };
@@ -80,12 +91,18 @@ struct InOrder final : Cursor {
 class Sliced final : public DatasetObject {
  public:
   Sliced(const Nested& tensors, int64_t count)
-      : DatasetObject(ElementSpec::of_rows(tensors), {}), rows_(rows_of(tensors, count)) {}
+      : DatasetObject(ElementSpec::of_rows(tensors), {}),
+        tensors_(tensors),
+        rows_(rows_of(tensors, count)) {}
   const char* name() const override { return "from_tensor_slices"; }
+  void add_facts(Saving& to) const override {
+    for (const Tensor& t : tensors_.leaves()) add_tensor(t, to);
+  }
   int64_t cardinality() const override { return rows_->size(); }
   Owned<Cursor> start() const override { return Owned<Cursor>(new InOrder(rows_)); }
 
  private:
+  const Nested tensors_;
   const Ref<Rows> rows_;
 };
 
@@ -116,6 +133,10 @@ class Range final : public DatasetObject {
         rows_(rows_of_range(start, step, count, dtype)),
         endless_(endless) {}
   const char* name() const override { return endless_ ? "counter" : "range"; }
+  void add_facts(Saving& to) const override {
+    for (int64_t i = 0; i < std::min<int64_t>(2, rows_->size()); ++i)
+      add_tensor(rows_->row(i).tensor(), to);
+  }
   int64_t cardinality() const override { return endless_ ? kInfinite : rows_->size(); }
   Owned<Cursor> start() const override { return Owned<Cursor>(new InOrder(rows_)); }
 

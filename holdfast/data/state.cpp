@@ -6,6 +6,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 
 namespace holdfast::data {
@@ -27,7 +28,30 @@ void write(Saving& to, const Nested& n, const Leaf& leaf) {
   }
 }
 
+// The stages of a pipeline, once they are asked for.
+const Stages& stages_of(const Ref<const DatasetObject>& pipeline, Owned<Stages>& made) {
+  if (!made)
+    made = make_owned<Stages>(
+        std::vector{Ref<DatasetObject>(const_cast<DatasetObject*>(pipeline.get()))});
+  return *made;
+}
+
 }  // namespace
+
+Saving::Saving() = default;
+Saving::Saving(const DatasetObject& pipeline) : pipeline_(&pipeline) {}
+Saving::~Saving() = default;
+
+int64_t Saving::number_of(const DatasetObject& stage) {
+  return pipeline_ ? stages_of(pipeline_, stages_).number_of(stage) : -1;
+}
+
+bool Saving::keeps(const Nested& n) {
+  for (const Tensor& t : n.leaves())
+    if (DatasetObject* inner = dataset_in(t))
+      if (!holds_elements(*inner) && number_of(*inner) < 0) return false;
+  return true;
+}
 
 void Saving::number(int64_t v) {
   bytes_ += 'i';
@@ -57,6 +81,9 @@ void Saving::element(const Nested& n) {
   write(*this, n, [&](const Tensor& t) {
     DatasetObject* inner = dataset_in(t);
     if (!inner) return tensor(t);
+    int64_t known = number_of(*inner);
+    number(known);
+    if (known >= 0) return;
     std::vector<Nested> all = all_of(*inner);
     spec(inner->spec());
     number(static_cast<int64_t>(all.size()));
@@ -74,6 +101,11 @@ void Saving::spec(const ElementSpec& s) {
       for (int64_t d : t.shape()) number(d);
   });
 }
+
+Restoring::Restoring(std::string_view bytes) : left_(bytes) {}
+Restoring::Restoring(std::string_view bytes, const DatasetObject& pipeline)
+    : left_(bytes), pipeline_(&pipeline) {}
+Restoring::~Restoring() = default;
 
 void Restoring::later(Callback<void()> change) { later_.push_back(std::move(change)); }
 
@@ -150,6 +182,7 @@ Nested Restoring::element(int depth) {
   tag('e');
   return structure(depth, [&](int deeper, bool dataset) -> Nested {
     if (!dataset) return tensor();
+    if (int64_t known = number(); known >= 0) return stage(known);
     ElementSpec of = spec();
     int64_t n = count();
     std::vector<Nested> all;
@@ -159,6 +192,14 @@ Nested Restoring::element(int depth) {
     }
     return component_of(of_elements(of, std::move(all)));
   });
+}
+
+Nested Restoring::stage(int64_t number) {
+  if (!pipeline_) refuse("it names a stage of a pipeline");
+  const auto& all = stages_of(pipeline_, stages_).all();
+  if (number >= static_cast<int64_t>(all.size())) refuse("it names a stage that there is not");
+  return component_of(Dataset(
+      Ref<DatasetObject>(const_cast<DatasetObject*>(all[static_cast<size_t>(number)].get()))));
 }
 
 ElementSpec Restoring::spec() {

@@ -7,29 +7,44 @@
 #include <vector>
 
 #include "holdfast/base/callback.h"
+#include "holdfast/base/owned.h"
 #include "holdfast/data/spec.h"
 
 namespace holdfast::data {
 
+class DatasetObject;
+class Stages;
+
 class HOLDFAST_API Saving {
  public:
+  Saving();
+  /// A position in a dataset: its stages are named where they stand in elements.
+  explicit Saving(const DatasetObject& pipeline);
+  ~Saving();
   void number(int64_t v);
   void text(std::string_view v);
   void tensor(const Tensor& t);
-  /// A dataset in it is saved as its elements.
+  /// A dataset in it is saved as its elements, where it is no part of the pipeline.
   void element(const Nested& n);
+  /// Whether the datasets in an element come back as they were: their positions fit them.
+  bool keeps(const Nested& n);
   void spec(const ElementSpec& s);
   std::string take() { return std::move(bytes_); }
 
  private:
   void raw(const void* from, size_t bytes) { bytes_.append(static_cast<const char*>(from), bytes); }
+  int64_t number_of(const DatasetObject& stage);
   std::string bytes_;
+  const Ref<const DatasetObject> pipeline_;
+  Owned<Stages> stages_;  // made when a dataset stands in an element
 };
 
 /// Reads what `Saving` wrote. What is no such thing is refused, before memory is taken for it.
 class HOLDFAST_API Restoring {
  public:
-  explicit Restoring(std::string_view bytes) : left_(bytes) {}
+  explicit Restoring(std::string_view bytes);
+  Restoring(std::string_view bytes, const DatasetObject& pipeline);
+  ~Restoring();
   int64_t number();
   /// A number of things of which each takes up a byte at least.
   int64_t count();
@@ -51,7 +66,10 @@ class HOLDFAST_API Restoring {
   Nested element(int depth);
   template <class Leaf>
   Nested structure(int depth, const Leaf& leaf);
+  Nested stage(int64_t number);
   std::string_view left_;
+  const Ref<const DatasetObject> pipeline_;
+  Owned<Stages> stages_;
   std::vector<Callback<void()>> later_;
 };
 

@@ -11,6 +11,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
 
@@ -33,6 +34,9 @@ class Window final : public DatasetObject {
       parts_.push_back(ElementSpec::of(part));
   }
   const char* name() const override { return "window"; }
+  void add_facts(Saving& to) const override {
+    for (int64_t each : {size_, shift_, stride_, int64_t{drop_}}) to.number(each);
+  }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     if (n < 0) return n;
@@ -158,8 +162,13 @@ class GroupByWindow final : public DatasetObject {
         key_(std::move(key)),
         reduce_(std::move(reduce)),
         options_(std::move(options)),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        place_(made_in_place()) {}
   const char* name() const override { return "group_by_window"; }
+  void add_facts(Saving& to) const override {
+    to.number(options_.window_size);
+    key_->add_facts(to);
+  }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
     return n == 0 || n == kInfinite ? n : kUnknownCardinality;
@@ -168,6 +177,16 @@ class GroupByWindow final : public DatasetObject {
     DatasetObject::visit(see);
     see.child(key_);
     see.child(held_);
+  }
+  void save_kept(Saving& to) const override {
+    save_draws(*key_, to);
+    save_draws(*place_, to);
+    save_kept_of(held_by(held_.get()), to);
+  }
+  void restore_kept(Restoring& from) const override {
+    restore_draws(*key_, from);
+    restore_draws(*place_, from);
+    restore_kept_of(held_by(held_.get()), from);
   }
   Owned<Cursor> start() const override { return started<GroupByWindow, Groups>(*this); }
 
@@ -237,6 +256,7 @@ class GroupByWindow final : public DatasetObject {
     }
     Owned<Cursor> made() const {
       Dataset whole = of_elements(stage->input().spec(), window);
+      Making in(*stage->place_);
       Dataset d = stage->reduce_(Tensor::scalar(key), whole);
       if (!stage->spec().joined(d.element_spec()))
         fail(Code::E1101, cat("the function of `group_by_window` made a dataset of ",
@@ -245,7 +265,6 @@ class GroupByWindow final : public DatasetObject {
     }
     void save(Saving& to) const override {
       to.number(at);
-      save_draws(*stage->key_, to);
       to.number(ended);
       to.number(static_cast<int64_t>(groups.size()));
       for (const auto& [of, group] : groups) {
@@ -258,12 +277,17 @@ class GroupByWindow final : public DatasetObject {
         to.number(key);
         to.number(given);
         save_all(to, window);
+        // Elements that hold datasets may come back as others, of which there is no such position.
+        bool same = true;
+        for (const Nested& one : window) same = same && to.keeps(one);
+        to.number(same);
+        if (same) current->save(to);
       }
+      stage->save_kept(to);
       input->save(to);
     }
     void restore(Restoring& from) override {
       at = from.number();
-      restore_draws(*stage->key_, from);
       ended = from.number() != 0;
       int64_t n = from.count();
       for (int64_t i = 0; i < n; ++i) {
@@ -276,11 +300,16 @@ class GroupByWindow final : public DatasetObject {
         int64_t there = from.number();
         window = restore_all(from);
         current = made();
-        Nested skipped;
-        for (given = 0; given < there; ++given)
+        given = 0;
+        if (from.number()) {
+          current->restore(from);
+          given = there;
+        }
+        for (Nested skipped; given < there; ++given)
           if (!current->next(skipped))
             Restoring::refuse("a window gives fewer elements than before");
       }
+      stage->restore_kept(from);
       input->restore(from);
     }
     static void save_all(Saving& to, const std::vector<Nested>& elements) {
@@ -304,6 +333,7 @@ class GroupByWindow final : public DatasetObject {
   const Dataset::Reducer reduce_;
   const GroupOptions options_;
   const Ref<Object> held_;
+  const Ref<Place> place_;
 };
 
 }  // namespace

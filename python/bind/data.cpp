@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "holdfast/base/text.h"
+#include "holdfast/data/argument.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/loop.h"
@@ -41,12 +42,17 @@ Object spec_object(const ElementSpec& spec, nb::handle make, nb::handle make_inn
 // -- Python's functions
 
 /// A function that is called with the values of each element: one that takes or gives datasets.
-class CalledWithValues final : public data::ElementFunction {
+class CalledWithValues final : public data::ElementFunction, public data::HoldsDatasets {
  public:
   CalledWithValues(PyRef f, ElementSpec gives) : code_(std::move(f)), gives_(std::move(gives)) {}
   void visit(Visitor& see) const override { see.foreign(code_.get()); }
   std::optional<ElementSpec> gives() const override { return gives_; }
+  const holdfast::Object& draws_as() const override { return *place_; }
+  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
+    add_datasets_in(code_.get(), to);
+  }
   Nested operator()(const Nested& element) override {
+    data::Making in_place(*place_);
     Nested out = in_python([&] {
       PyRef in = structure_of(element);
       return element_of(called(code_.get(), in.get()).get(), "what a function of elements gives");
@@ -60,10 +66,11 @@ class CalledWithValues final : public data::ElementFunction {
  private:
   Callable code_;
   const ElementSpec gives_;
+  const Ref<data::Place> place_ = data::made_in_place();
 };
 
 /// A traced function of Python's that calls Python, or uses what Python keeps alive.
-class WithPythonCode final : public data::ElementFunction {
+class WithPythonCode final : public data::ElementFunction, public data::HoldsDatasets {
  public:
   WithPythonCode(Ref<data::ElementFunction> f, PyRef code)
       : function_(std::move(f)), code_(std::move(code)) {}
@@ -72,6 +79,10 @@ class WithPythonCode final : public data::ElementFunction {
     see.foreign(code_.get());
   }
   std::optional<ElementSpec> gives() const override { return function_->gives(); }
+  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
+    if (auto* holds = dynamic_cast<const data::HoldsDatasets*>(function_.get()))
+      holds->add_datasets(to);
+  }
   const holdfast::Object& draws_as() const override { return function_->draws_as(); }
   Nested operator()(const Nested& element) override {
     // An exception of Python's is kept by the thread's state, which lives as long as this.
@@ -240,6 +251,19 @@ Dataset dataset_of(nb::handle o) {
   auto* found = object_behind<DatasetObject>(o.ptr());
   if (!found) type_error(cat("expected a dataset, got ", repr_of(o.ptr())));
   return Dataset(Ref<DatasetObject>(found));
+}
+
+void add_datasets_in(PyObject* function, std::vector<Ref<DatasetObject>>& to) {
+  in_python([&] {
+    static PyObject* find =
+        nb::object(nb::module_::import_("holdfast.data.holding").attr("datasets_in"))
+            .release()
+            .ptr();
+    Object all = called(find, function);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(all.get()); ++i)
+      to.push_back(dataset_of(PyList_GET_ITEM(all.get(), i)).object());
+    return 0;
+  });
 }
 
 nb::object face_of(const Dataset& d) { return given(python_of(*d.object())); }
@@ -481,6 +505,22 @@ void bind_data(nb::module_& m) {
       WithoutGil others;
       it->restore(bytes);
       return 0;
+    });
+  });
+  m.def("data_carrier", [](nb::handle dataset) {
+    return run([&] { return data::carrier_of(dataset_of(dataset)); });
+  });
+  m.def("data_argument", [](const Tensor& carrier, nb::handle promised) {
+    return made(
+        [&] { return data::dataset_argument(carrier, dataset_of(promised).element_spec()); });
+  });
+  m.def("data_is_open", [](nb::handle dataset) {
+    return run([&] { return !data::open_tensors(*dataset_of(dataset).object()).empty(); });
+  });
+  m.def("data_cardinality_in_graph", [](nb::handle dataset) {
+    return run([&] {
+      mark();
+      return data::cardinality_in_graph(dataset_of(dataset));
     });
   });
   m.def("data_begin_loop", [](nb::handle over) {

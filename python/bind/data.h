@@ -1,6 +1,7 @@
 // Datasets at the border: what the files share that bind their stages.
 #pragma once
 
+#include "holdfast/data/bound.h"
 #include "holdfast/data/dataset.h"
 #include "python/bind/call.h"
 #include "python/bind/elements.h"
@@ -23,12 +24,18 @@ nanobind::object made(F&& f) {
   });
 }
 
+/// The datasets that a function of Python's uses.
+void add_datasets_in(PyObject* function, std::vector<Ref<data::DatasetObject>>& to);
+
 /// A Python object that a pipeline holds.
-class HeldByData final : public Shared {
+class HeldByData final : public Shared, public data::HoldsDatasets {
  public:
   explicit HeldByData(PyRef f) : held_(std::move(f)) {}
   const ObjectClass& object_class() const override { return data::ElementFunction::kClass; }
   void visit(Visitor& see) const override { see.foreign(held_.get()); }
+  void add_datasets(std::vector<Ref<data::DatasetObject>>& to) const override {
+    add_datasets_in(held_.get(), to);
+  }
   PyObject* get() const { return held_.get(); }
 
  private:

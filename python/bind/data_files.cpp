@@ -49,17 +49,19 @@ void bind_data_files(nb::module_& m) {
 
   m.def(
       "data_csv_records",
-      [](nb::handle names, bool header, bool quotes, const std::string& compression, int64_t buffer,
-         std::optional<int64_t> at_once) {
+      [](nb::handle names, bool header, bool quotes, const std::string& delim,
+         const std::string& compression, int64_t buffer, std::optional<int64_t> at_once) {
         return made([&] {
           return data::CsvRecords(dataset_of(names), {.header = header,
                                                       .use_quote_delim = quotes,
+                                                      .field_delim = delim.empty() ? ',' : delim[0],
                                                       .compression_type = compression,
                                                       .buffer_size = buffer,
                                                       .num_parallel_reads = at_once});
         });
       },
-      "names"_a, "header"_a, "quotes"_a, "compression"_a, "buffer"_a, "at_once"_a.none());
+      "names"_a, "header"_a, "quotes"_a, "delim"_a, "compression"_a, "buffer"_a,
+      "at_once"_a.none());
   nb::class_<io::RecordWriter>(m, "RecordWriter")
       .def("__init__",
            [](io::RecordWriter* self, const std::string& path, const std::string& compression,

@@ -4,6 +4,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/parts.h"
+#include "holdfast/data/stored.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "python/bind/data.h"
@@ -181,8 +182,9 @@ void bind_data_stages(nb::module_& m) {
   });
   m.def(
       "data_save",
-      [](nb::handle self, const std::string& path, const std::string& compression, nb::handle shard,
-         const std::vector<Tensor>& captured, nb::handle shard_gives) {
+      [](nb::handle self, const std::string& path, const std::string& about,
+         const std::string& compression, nb::handle shard, const std::vector<Tensor>& captured,
+         nb::handle shard_gives) {
         run([&] {
           mark();
           Dataset d = dataset_of(self);
@@ -194,13 +196,20 @@ void bind_data_stages(nb::module_& m) {
                   return data::integer_in((*f)(element), "what `shard_func` gives");
                 };
           WithoutGil others;
-          d.save(path, o);
+          d.write_to(path, o, about);
           return 0;
         });
       },
-      "self"_a, "path"_a, "compression"_a, "shard"_a.none(), "captured"_a, "shard_gives"_a.none());
+      "self"_a, "path"_a, "about"_a, "compression"_a, "shard"_a.none(), "captured"_a,
+      "shard_gives"_a.none());
   m.def("data_load",
         [](const std::string& path) { return made([&] { return Dataset::load(path); }); });
+  m.def("data_stored_about", [](const std::string& path) {
+    return run([&] {
+      std::string about = data::stored_about(path);
+      return nb::str(about.data(), about.size());
+    });
+  });
   m.def("data_load_parts",
         [](const std::string& path) { return made([&] { return Dataset::load_parts(path); }); });
   m.def("data_of_datasets", [](const std::vector<nb::object>& datasets) {
@@ -224,18 +233,46 @@ void bind_data_stages(nb::module_& m) {
     return made(
         [&] { return Dataset::counter(start, step, {.dtype = dtype_of_object(dtype.ptr())}); });
   });
-  m.def("data_kept_in", [](nb::handle self, const std::string& path, bool snapshot,
-                           const std::string& compression) {
-    return made([&] {
-      Dataset d = dataset_of(self);
-      return snapshot ? d.snapshot(path, {.compression = compression}) : d.cache(path);
-    });
+  m.def("data_cache_in", [](nb::handle self, const std::string& path) {
+    return made([&] { return dataset_of(self).cache(path); });
   });
+  m.def(
+      "data_snapshot",
+      [](nb::handle self, const std::string& path, const std::string& compression, nb::handle shard,
+         const std::vector<Tensor>& captured, nb::handle shard_gives, nb::handle reader) {
+        return made([&] {
+          data::SnapshotOptions o{.compression = compression};
+          if (!reader.is_none())
+            o.reader_func = [&](const Dataset& parts) {
+              nb::object face = face_of(parts);
+              return dataset_of(called(reader.ptr(), face.ptr()).get());
+            };
+          Ref<data::ElementFunction> f;
+          if (!shard.is_none()) f = function_from(shard, captured, shard_gives);
+          return dataset_of(self).snapshot_in(path, o, std::move(f));
+        });
+      },
+      "self"_a, "path"_a, "compression"_a, "shard"_a.none(), "captured"_a, "shard_gives"_a.none(),
+      "reader"_a.none());
   m.def("data_to_device", [](nb::handle self, const std::string& kind, int index) {
     return made([&] {
       Device* device = find_device(kind == "GPU" ? DeviceKind::kCuda : DeviceKind::kCpu, index);
       if (!device) type_error(cat("there is no device ", kind, ":", index));
       return dataset_of(self).to_device(device);
+    });
+  });
+  m.def("data_fingerprint",
+        [](nb::handle self) { return run([&] { return dataset_of(self).fingerprint(); }); });
+  m.def("data_at", [](nb::handle self, int64_t index) {
+    return run([&] {
+      mark();
+      Dataset d = dataset_of(self);
+      Nested out;
+      {
+        WithoutGil others;
+        out = data::at(d, index);
+      }
+      return given(structure_of(out));
     });
   });
   m.def("data_explain", [](nb::handle self, double seconds) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -341,6 +342,78 @@ TEST(Dataset, ChoicesStatesAndOtherBatches) {
   EXPECT_EQ(numbers(Dataset::range(6).map([](Tensor x) { return x % 3; }).unique()),
             (Numbers{0, 1, 2}));
   EXPECT_EQ(numbers(Dataset::random({.seed = 1}).take(3)).size(), 3U);
+}
+
+TEST(Dataset, IsReducedToOneStateOrItsOnlyElement) {
+  Dataset d = Dataset::range(1, 5);
+  auto sum = [](Tensor s, Tensor x) { return s + x; };
+  EXPECT_EQ(d.reduce(Tensor::scalar(int64_t{10}), sum).tensor().item<int64_t>(), 20);
+  EXPECT_EQ(d.take(0).reduce(Tensor::scalar(int64_t{10}), sum).tensor().item<int64_t>(), 10);
+  auto both = d.reduce(Nested::tuple({Tensor::scalar(int64_t{0}), Tensor::scalar(int64_t{1})}),
+                       [](const Nested& in) {
+                         Tensor x = in[1].tensor();
+                         return Nested::tuple({in[0][0].tensor() + x, in[0][1].tensor() * x});
+                       });
+  EXPECT_EQ(both[0].tensor().item<int64_t>(), 10);
+  EXPECT_EQ(both[1].tensor().item<int64_t>(), 24);
+  EXPECT_NE(refusal([&] {
+              d.reduce(Tensor::scalar(1.f), [](Tensor, Tensor x) { return x; });
+            }).find("the state of `reduce`"),
+            std::string::npos);
+
+  Tensor only = d.skip(3).get_single_element();
+  EXPECT_EQ(only.item<int64_t>(), 4);
+  EXPECT_NE(refusal([&] { d.get_single_element(); }).find("several"), std::string::npos);
+  EXPECT_NE(refusal([&] { d.skip(9).get_single_element(); }).find("no element"), std::string::npos);
+  EXPECT_EQ(d.apply([](const Dataset& whole) { return whole.batch(2); }).cardinality(), 2);
+}
+
+TEST(Dataset, AnElementByItsNumberIsOfTheFirstOrder) {
+  Dataset d = Dataset::range(6).shuffle(6, {.seed = 3});
+  Numbers order;
+  for (int64_t i = 0; i < 6; ++i) order.push_back(at(d, i).tensor().item<int64_t>());
+  EXPECT_EQ(numbers(d), order);
+  EXPECT_NE(numbers(d), order);
+  EXPECT_EQ(at(d, 2).tensor().item<int64_t>(), order[2]);
+  EXPECT_THROW(at(d, 6), Error);
+  EXPECT_THROW(at(d, -1), Error);
+}
+
+TEST(Dataset, ASnapshotHasFilesAndAReader) {
+  std::string folder = testing::TempDir() + "/holdfast_snapshot";
+  std::filesystem::remove_all(folder);
+  auto third = [](const Nested& x) { return x.tensor().item<int64_t>() % 3; };
+  auto in_order = [](const Dataset& parts) {
+    return parts.flat_map(
+        [](const Nested& part) { return Dataset(Ref<DatasetObject>(dataset_in(part.tensor()))); });
+  };
+  Dataset d = Dataset::range(6).snapshot(folder, {.shard_func = third, .reader_func = in_order});
+  EXPECT_EQ(numbers(d), (Numbers{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(numbers(d), (Numbers{0, 3, 1, 4, 2, 5}));
+  Dataset::range(4).save(folder + "/saved", {.shard_func = third});
+  EXPECT_EQ(numbers(Dataset::load(folder + "/saved", {.reader_func = in_order})),
+            (Numbers{0, 3, 1, 2}));
+}
+
+TEST(Dataset, PositionsHoldWhatListsOfDatasetsDrew) {
+  auto made = [] {
+    return of_datasets({Dataset::range(4).shuffle(4, {.seed = 1}),
+                        Dataset::range(10, 14).shuffle(4, {.seed = 2})})
+        .repeat(2)
+        .flat_map([](const Nested& part) {
+          return Dataset(Ref<DatasetObject>(dataset_in(part.tensor())));
+        });
+  };
+  Numbers all = numbers(made());
+  for (size_t cut = 0; cut <= all.size(); ++cut) {
+    Iterator first = made().iterator(), again = made().iterator();
+    Nested one;
+    for (size_t i = 0; i < cut; ++i) first.next(one);
+    again.restore(first.save());
+    Numbers rest;
+    while (again.next(one)) rest.push_back(one.tensor().item<int64_t>());
+    EXPECT_EQ(rest, Numbers(all.begin() + static_cast<ptrdiff_t>(cut), all.end())) << cut;
+  }
 }
 
 TEST(Dataset, ACounterHasNoEnd) {

@@ -199,7 +199,7 @@ def test_older_names(tmp_path):
     ]
     assert values(ds.apply(experimental.unique())) == list(range(6))
     assert int(experimental.at(ds, 4)) == 4
-    with pytest.raises(IndexError, match="no element 6"):
+    with pytest.raises(tf.errors.OutOfRangeError, match="no element 6"):
         experimental.at(ds, 6)
     assert values(experimental.from_list([1, 2, 3])) == [1, 2, 3]
     reducer = experimental.Reducer(lambda k: np.int64(0), lambda s, x: s + x, lambda s: s * 10)
@@ -290,3 +290,32 @@ def test_a_function_of_datasets_may_choose_shapes():
 
     made = Dataset.range(2).flat_map(rows).map(lambda v: tf.shape(v)[0])
     assert [int(n) for n in made] == [3, 2]
+
+
+def test_an_element_by_its_number_is_of_the_first_order():
+    ds = Dataset.range(7).shuffle(10, seed=2).repeat(2)
+    order = [int(experimental.at(ds, i)) for i in range(14)]
+    assert sorted(order[:7]) == list(range(7)) and order[:7] == order[7:]
+    assert [int(experimental.at(ds, i)) for i in reversed(range(14))] == order[::-1]
+    epochs = [[int(x) for x in ds] for _ in range(2)]
+    assert epochs[0][:7] == order[:7]  # it has drawn nothing of the stage's seeds
+    assert int(experimental.at(ds, 3)) == order[3] and epochs[0] != epochs[1]
+    with pytest.raises(tf.errors.OutOfRangeError, match="no element -1"):
+        experimental.at(ds, -1)
+
+
+def test_options_of_a_dataset_are_for_reading():
+    asked = tf.data.Options()
+    asked.deterministic = False
+    ds = Dataset.range(2).with_options(asked)
+    assert ds.options() == asked
+    asked.threading.private_threadpool_size = 2  # they are the program's own still
+    with pytest.raises(ValueError, match="with_options"):
+        ds.options().deterministic = True
+    with pytest.raises(ValueError, match="never changes"):
+        ds.options().threading.private_threadpool_size = 3
+
+
+def test_a_list_of_dtypes_is_refused():
+    with pytest.raises(TypeError, match="tuple in place"):
+        Dataset.from_generator(lambda: iter([[1]]), output_types=[tf.int64])

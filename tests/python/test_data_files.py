@@ -280,3 +280,14 @@ def test_columns_that_are_left_out_are_counted(tmp_path):
     path.write_text("")
     with pytest.raises(tf.errors.InvalidArgumentError, match="header"):
         list(tf.data.experimental.CsvDataset(str(path), [[0]], header=True))
+
+
+def test_a_quote_inside_of_a_field_opens_nothing(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('1,2"3,4\na,b,c"d\n"x, ""y""\nz",8,"7"\n9,8"7,6\ne,f,g\n')
+    ds = tf.data.experimental.CsvDataset(str(path), [""] * 3).ignore_errors()
+    found = [tuple(field.numpy() for field in row) for row in ds]
+    assert found == [(b'x, "y"\nz', b"8", b"7"), (b"e", b"f", b"g")]
+    path.write_text('1;"2\n;3"\n4;5"\n6;7\n')
+    other = tf.data.experimental.CsvDataset(str(path), [""] * 2, field_delim=";").ignore_errors()
+    assert [row[1].numpy() for row in other] == [b"2\n;3", b"7"]

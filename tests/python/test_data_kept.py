@@ -2,6 +2,7 @@
 
 import collections
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_unknown_sizes_and_windows_are_saved(tmp_path):
 def test_files_that_are_not_whole_are_refused(tmp_path):
     path = tmp_path / "s"
     Dataset.range(20).save(str(path))
-    file = path / "elements"
+    (file,) = path.glob("elements.*")
     whole = file.read_bytes()
     with pytest.raises(tf.errors.NotFoundError, match="E1304"):
         Dataset.load(str(tmp_path / "nothing"))
@@ -128,6 +129,10 @@ def test_positions_are_saved_while_a_file_is_written(tmp_path, taken):
     assert values(ds) == [0, 3, 6, 9, 12]
 
 
+def files_in(folder):
+    return sorted(map(str, pathlib.Path(folder).glob("elements.*")))
+
+
 def values_left(iterator):
     return [int(x) for x in iterator]
 
@@ -147,7 +152,7 @@ def test_elements_are_deflated(tmp_path):
     plain, packed = str(tmp_path / "plain"), str(tmp_path / "packed")
     ds.save(plain)
     ds.save(packed, compression="GZIP")
-    files = [os.path.join(each, "elements") for each in (plain, packed)]
+    files = [file for each in (plain, packed) for file in files_in(each)]
     assert os.path.getsize(files[0]) > 5 * os.path.getsize(files[1])
     for options in ({}, {"compression": "GZIP"}):
         found = list(Dataset.load(packed, **options))
@@ -170,7 +175,7 @@ def test_elements_are_deflated(tmp_path):
 def test_elements_go_to_the_files_that_a_function_names(tmp_path):
     folder = str(tmp_path / "s")
     Dataset.range(9).save(folder, shard_func=lambda x: x % 3)
-    assert sorted(os.listdir(folder)) == ["elements-0", "elements-1", "elements-2"]
+    assert [file[-2:] for file in files_in(folder)] == ["-0", "-1", "-2"]
     assert values(Dataset.load(folder)) == list(range(9))  # of each in turn
     one_by_one = Dataset.load(folder, reader_func=lambda parts: parts.flat_map(lambda d: d))
     assert values(one_by_one) == [0, 3, 6, 1, 4, 7, 2, 5, 8]
@@ -183,7 +188,8 @@ def test_elements_go_to_the_files_that_a_function_names(tmp_path):
     assert sorted(values(Dataset.load(folder, reader_func=reader))) == list(range(9))
     assert seen == [3]
     Dataset.range(2).save(folder)  # what was there before is gone
-    assert os.listdir(folder) == ["elements"]
+    assert len(files_in(folder)) == 1
+    assert len(os.listdir(folder)) == 2  # with the one that names it
     assert values(Dataset.load(folder)) == [0, 1]
     with pytest.raises(TypeError, match="shard_func"):
         Dataset.range(2).save(folder, shard_func=lambda x: tf.cast(x, tf.float32))
@@ -202,7 +208,113 @@ def test_a_folder_says_what_its_elements_are(tmp_path):
     assert Dataset.load(folder).element_spec == sparse.element_spec
     Dataset.range(2).save(folder)
     assert Dataset.load(folder).element_spec == tf.TensorSpec([], tf.int64)
-    with open(os.path.join(folder, "spec.json"), "w") as file:
-        file.write('{"tuple": 5}')
-    with pytest.raises(tf.errors.DataLossError, match="what the elements"):
+    named = pathlib.Path(folder, "dataset")
+    whole = named.read_bytes()
+    for damaged in (whole[:-3], whole[:25] + b"?" + whole[26:], whole + b"?"):
+        named.write_bytes(damaged)
+        with pytest.raises(tf.errors.DataLossError, match="checksum"):
+            Dataset.load(folder)
+    named.write_bytes(b"something else")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="another kind"):
         Dataset.load(folder)
+
+
+def test_a_folder_stays_what_it_is_until_another_one_is_whole(tmp_path):
+    folder = tmp_path / "s"
+    Dataset.range(6).save(folder, shard_func=lambda x: x % 2)
+    before = Dataset.load(folder)
+
+    def breaks():
+        yield from range(3)
+        raise ValueError("no more")
+
+    other = Dataset.from_generator(breaks, output_signature=tf.TensorSpec((), tf.int64))
+    with pytest.raises(ValueError, match="no more"):
+        other.save(folder, shard_func=lambda x: x)
+    assert values(Dataset.load(folder)) == values(before) == list(range(6))
+    # What a program that was killed left behind does not count, and goes with the next `save`.
+    first = pathlib.Path(files_in(folder)[0])
+    for name in ("elements.0123456789abcdef-5", "elements.0123456789abcdef-6.77.0.part"):
+        (folder / name).write_bytes(first.read_bytes())
+    assert values(Dataset.load(folder)) == list(range(6))
+    Dataset.load(folder).map(lambda x: x + 10).save(folder)  # it reads what it replaces
+    assert len(os.listdir(folder)) == 2
+    assert values(Dataset.load(folder)) == list(range(10, 16))
+
+
+@pytest.mark.parametrize("deflated", [None, "GZIP"])
+def test_a_snapshot_goes_to_the_files_that_a_function_names(tmp_path, deflated):
+    def made(**options):
+        ds = Dataset.range(9).snapshot(
+            tmp_path, compression=deflated, shard_func=lambda x: x % 3, **options
+        )
+        return ds.map(lambda x: x)
+
+    ds = made()
+    assert values(ds) == list(range(9))  # while it is written, in the order of the input
+    assert [file[-2:] for file in map(str, sorted(tmp_path.rglob("elements.*")))] == [
+        "-0",
+        "-1",
+        "-2",
+    ]
+    assert values(ds) == list(range(9))  # of each file in turn
+    one_by_one = made(reader_func=lambda parts: parts.flat_map(lambda part: part))
+    assert values(one_by_one) == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    shuffled = made(reader_func=lambda parts: parts.flat_map(lambda p: p).shuffle(9, seed=1))
+    first, second = values(shuffled), values(shuffled)
+    assert sorted(first) == sorted(second) == list(range(9)) and first != second
+    for cut in range(10):
+        it, again = iter(one_by_one), iter(one_by_one)
+        for _ in range(cut):
+            next(it)
+        again.restore(it.save())
+        assert values_left(again) == [0, 3, 6, 1, 4, 7, 2, 5, 8][cut:]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reader_func"):
+        made(reader_func=lambda parts: parts.flat_map(lambda p: p.map(lambda x: (x, x))))
+    with pytest.raises(TypeError, match="expected a dataset"):
+        made(reader_func=lambda parts: 5)
+
+
+def test_a_snapshot_that_is_half_written_is_gone_on_with(tmp_path):
+    def made(where):
+        return Dataset.range(7).snapshot(tmp_path / where, shard_func=lambda x: x % 2)
+
+    for cut in range(8):
+        first = iter(made(str(cut)))
+        for _ in range(cut):
+            next(first)
+        position = first.save()
+        del first
+        again = iter(made(str(cut)))
+        again.restore(position)
+        assert values_left(again) == list(range(cut, 7))
+        assert sorted(values(made(str(cut)))) == list(range(7))
+
+
+def test_the_reader_of_a_snapshot_does_not_see_the_first_iteration(tmp_path):
+    ds = Dataset.range(4).snapshot(
+        tmp_path, reader_func=lambda parts: parts.flat_map(lambda p: p.skip(2))
+    )
+    assert [values(ds) for _ in range(3)] == [[0, 1, 2, 3], [2, 3], [2, 3]]
+
+
+def test_pipelines_that_differ_in_a_number_a_tensor_or_a_trace_are_told_apart(tmp_path):
+    def made():
+        a, b = Dataset.range(12), Dataset.from_tensor_slices([1.0, 2.0, 3.0])
+        yield from (a, Dataset.range(1, 13), Dataset.range(0, 24, 2), a.skip(1), a.take(11))
+        yield from (a.batch(4), a.batch(5), a.batch(5).map(lambda x: x), a.shard(2, 0))
+        yield from (a.shard(2, 1), a.repeat(1), a.enumerate(), a.enumerate(1), a.shuffle(3))
+        yield from (b, Dataset.from_tensor_slices([1.0, 2.0, 4.0]), b.map(lambda x: x + 1))
+        yield from (b.map(lambda x: x + 2), b.map(lambda x: x * 2), b.filter(lambda x: x > 2))
+        yield from (b.filter(lambda x: x > 1), b.window(2), b.window(2, 1), b.padded_batch(2))
+        yield tf.data.TextLineDataset("a")
+        yield tf.data.TextLineDataset("b")
+
+    first, second = ([ds.fingerprint().numpy() for ds in made()] for _ in range(2))
+    assert first == second
+    assert len(set(first)) == len(first)
+    seeds = [Dataset.range(9).shuffle(9, seed=n).fingerprint().numpy() for n in range(2)]
+    assert seeds[0] == seeds[1]  # an order of the same elements
+    kept = [Dataset.range(12).batch(n).snapshot(tmp_path) for n in (4, 5)]
+    for _ in range(2):
+        assert [len(values(ds)[0]) for ds in kept] == [4, 5]

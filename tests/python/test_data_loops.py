@@ -128,3 +128,91 @@ def test_other_ways_to_go_through_it_are_refused():
 
     with pytest.raises(tf.errors.UnimplementedError, match="traced"):
         listed()
+
+
+def test_a_function_of_datasets_is_traced_once_for_each_kind_of_element():
+    @tf.function
+    def total(ds, factor=1):
+        out = tf.constant(0, tf.int64)
+        for x in ds.map(lambda v: v * factor):
+            out += x
+        return out, ds.cardinality(), ds.batch(3).cardinality()
+
+    for n in range(2, 7):
+        assert [int(v) for v in total(Dataset.range(n))] == [sum(range(n)), n, (n + 2) // 3]
+    assert [int(v) for v in total(ds=Dataset.range(3).repeat().take(7))] == [6, 7, 3]
+    assert int(total(Dataset.range(3).filter(lambda x: x > 0))[1]) == tf.data.UNKNOWN_CARDINALITY
+    assert total.experimental_get_tracing_count() == 1
+    total(Dataset.range(2).map(lambda x: x + 1).batch(1).unbatch())
+    assert total.experimental_get_tracing_count() == 1
+    concrete = total.get_concrete_function(Dataset.range(3))
+    assert concrete is total.get_concrete_function(Dataset.range(9))
+    assert int(concrete(Dataset.range(4))[0]) == 6
+    with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):
+        concrete(Dataset.from_tensors("a"))
+
+
+def test_several_datasets_and_their_stages_in_a_function():
+    @tf.function
+    def products(a, b):
+        out = tf.constant(0, tf.int64)
+        for x, y in Dataset.zip(a, b.shuffle(5, 1, False)):
+            out += x * y
+        return out
+
+    @tf.function
+    def pairs(ds):
+        return (
+            ds.window(2)
+            .flat_map(lambda w: w.batch(2))
+            .reduce(tf.constant(0, tf.int64), lambda state, x: state + tf.reduce_max(x))
+        )
+
+    @tf.function
+    def first(ds):
+        return ds.take(1).get_single_element() + next(iter(ds))
+
+    for n in (4, 6):
+        order = [int(x) for x in Dataset.range(n).shuffle(5, 1, False)]
+        wanted = sum(i * x for i, x in enumerate(order))
+        assert int(products(Dataset.range(n), Dataset.range(n))) == wanted
+        assert int(pairs(Dataset.range(n))) == sum(range(1, n, 2))
+        assert int(first(Dataset.range(n, 9))) == 2 * n
+    for f in (products, pairs, first):
+        assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_dataset_that_a_function_gives_is_made_of_the_one_it_was_given():
+    @tf.function
+    def more(ds):
+        return ds.map(lambda x: x + 1)
+
+    assert [int(x) for x in more(Dataset.range(3))] == [1, 2, 3]
+    assert [int(x) for x in more(Dataset.range(5, 7))] == [6, 7]
+
+
+def test_the_length_of_an_argument_is_no_number():
+    @tf.function
+    def length(ds):
+        return len(ds)
+
+    with pytest.raises(TypeError, match="cardinality"):
+        length(Dataset.range(3))
+
+
+def test_a_loop_that_is_written_twice_draws_the_seeds_of_a_shuffle_once():
+    ds = Dataset.range(6).shuffle(6, seed=1)
+
+    @tf.function
+    def all_of_it():
+        out = tf.zeros([0], tf.int64)
+        for x in ds:
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(out, tf.TensorShape([None]))]
+            )
+            out = tf.concat([out, [x]], 0)
+        return out
+
+    # TensorFlow's orders of the first two epochs.
+    assert all_of_it().numpy().tolist() == [4, 5, 1, 2, 3, 0]
+    assert all_of_it().numpy().tolist() == [4, 3, 1, 5, 0, 2]

@@ -94,5 +94,5 @@ def test_members_of_classes_are_there(path):
 
 def test_an_argument_that_is_not_supported_is_refused_by_its_name():
     dataset = tf.data.Dataset.range(3)
-    with pytest.raises(tf.errors.UnimplementedError, match="shard_func"):
-        dataset.snapshot("nowhere", shard_func=lambda x: x)
+    with pytest.raises(tf.errors.UnimplementedError, match="checkpoint_args"):
+        dataset.save("nowhere", checkpoint_args={})

@@ -9,22 +9,26 @@ StreamSource*& stream_source() {
   return source;
 }
 
-Philox OwnStreams::reserve(NodeGenerator& node, const OpSeeds& seeds, uint64_t blocks) {
+Philox OwnStreams::reserve(NodeGenerator& node, int64_t number, const OpSeeds& seeds,
+                           uint64_t blocks) {
   std::scoped_lock lock(mutex_);
-  auto it = std::find_if(entries_.begin(), entries_.end(),
-                         [&](const Entry& e) { return e.of.get() == &node; });
-  if (it == entries_.end())
-    it = entries_.insert(it, Entry{Ref<NodeGenerator>(&node), first(seeds)});
+  auto it = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    return number == kUnknown ? e.of.get() == &node : e.now.number == number;
+  });
+  if (it == entries_.end()) {
+    Ref<NodeGenerator> of(number == kUnknown ? &node : nullptr);
+    it = entries_.insert(it, Entry{std::move(of), first(number, seeds)});
+  }
   Philox start = it->now.at;
   it->now.at.skip(blocks);
   return start;
 }
 
-OwnStreams::Position OwnStreams::first(const OpSeeds& seeds) {
+OwnStreams::Position OwnStreams::first(int64_t number, const OpSeeds& seeds) {
   auto it = std::find_if(pending_.begin(), pending_.end(), [&](const Position& p) {
-    return p.seeds.seed == seeds.seed && p.seeds.seed2 == seeds.seed2;
+    return p.number == number && p.seeds.seed == seeds.seed && p.seeds.seed2 == seeds.seed2;
   });
-  if (it == pending_.end()) return {seeds, first_position(seeds)};
+  if (it == pending_.end()) return {number, seeds, first_position(seeds)};
   Position found = *it;
   pending_.erase(it);
   return found;

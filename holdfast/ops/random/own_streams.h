@@ -33,25 +33,30 @@ class HOLDFAST_API WithoutSource {
 };
 
 /// Where the random nodes of one function stand. Safe to use from many threads.
-class HOLDFAST_API OwnStreams final : public StreamSource {
+class HOLDFAST_API OwnStreams {
  public:
-  Philox reserve(NodeGenerator& node, const OpSeeds& seeds, uint64_t blocks) override;
+  static constexpr int64_t kUnknown = -1;
+  /// `number` is the node's place in its function, where that is known: another trace of the
+  /// function has other nodes in the same places.
+  Philox reserve(NodeGenerator& node, int64_t number, const OpSeeds& seeds, uint64_t blocks);
 
   struct Position {
+    int64_t number = kUnknown;
     OpSeeds seeds;
     Philox at;
   };
   /// In the order in which the nodes were first asked.
   std::vector<Position> positions() const;
-  /// Nodes that are asked from now on stand there: the first one with the same seeds each.
+  /// Nodes that are asked from now on stand there: the one of that number, else the first one with
+  /// the same seeds each.
   void begin_at(std::vector<Position> positions);
 
  private:
   struct Entry {
-    Ref<NodeGenerator> of;
+    Ref<NodeGenerator> of;  // null where the number says which
     Position now;
   };
-  Position first(const OpSeeds& seeds);
+  Position first(int64_t number, const OpSeeds& seeds);
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;
   std::vector<Position> pending_;  // of nodes that were not asked yet

@@ -9,6 +9,7 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.function_graph import function_graph
 from .._structures import nesting
+from .dataset_arguments import holds_dataset, with_datasets
 from .interface import Interface
 from .records import record
 from .trace import Trace
@@ -130,6 +131,8 @@ class ConcreteFunction(_holdfast.ConcreteBase):
 
     # The base's call runs the trace without Python; what it does not know comes here.
     def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
+        if not holds_dataset(self._trace.result):
+            args, kwargs = with_datasets(args, kwargs)
         call = self._interface.bind(args, kwargs)
         if _holdfast.is_tracing() or call.symbolic:
             return self._trace.run(call)

@@ -22,6 +22,7 @@ from . import plan_report
 from . import trace as _trace
 from .concrete import ConcreteFunction, concrete
 from .converter import converter
+from .dataset_arguments import holds_dataset, with_datasets
 from .inline import inline
 from .methods import bound
 from .records import record
@@ -88,6 +89,7 @@ class Function(_holdfast.TracedBase):
         self._lock = threading.RLock()
         self._substituted: list[Known] = []  # functions that its traces need converted
         self._history = History(self._name, reduce_retracing)
+        self._gives_datasets = False  # made of datasets that it takes
         self._inside = False  # whether traces are part of the graph that is written around them
         self._made = mark()  # None: another stage makes it, which may be made again and again
         with contextlib.suppress(AttributeError):
@@ -149,11 +151,11 @@ class Function(_holdfast.TracedBase):
             return self._python_function(*args, **kwargs)
         if self._implements is not None:
             args, kwargs = nesting.map_structure(_as_tensor, (args, kwargs))
-        call = self._signature.bind(args, kwargs)
-        if _holdfast.is_tracing() or call.symbolic:
+        if _holdfast.is_tracing():
+            return inline(self, self._signature.bind(args, kwargs))
+        call, trace = self._trace_for(args, kwargs)
+        if trace is None:
             return inline(self, call)
-        with self._lock:
-            trace = self._find(call) or self._make(call)
         # Other calls need not wait for the first one.
         result = trace.run_first(call) if trace.begins() else trace.run(call)
         if not trace.offered:
@@ -162,6 +164,21 @@ class Function(_holdfast.TracedBase):
             if fast is not None:
                 self._offer(trace, fast)  # the base calls it by itself from now on
         return result
+
+    def _trace_for(self, args: Any, kwargs: Any, symbolic: bool = False) -> tuple[Any, Any]:
+        """A call with these arguments, and the trace for it; none where it has symbols."""
+        plain = self._gives_datasets or self._signature.specs is not None
+        given = (args, kwargs) if plain else with_datasets(args, kwargs)
+        call = self._signature.bind(*given)
+        if call.symbolic and not symbolic:
+            return self._signature.bind(args, kwargs), None
+        with self._lock:
+            trace = self._find(call) or self._make(call)
+        if given[0] is args or not holds_dataset(trace.result):
+            return call, trace
+        # What it gives is made of its argument: one trace for each dataset.
+        self._gives_datasets = True
+        return self._trace_for(args, kwargs, symbolic)
 
     def _make(self, call: Any) -> Trace:
         traces = self._traces
@@ -208,9 +225,7 @@ class Function(_holdfast.TracedBase):
         args, kwargs = self._signature.completed(args, kwargs)
         if self._implements is not None:
             args, kwargs = nesting.map_structure(_as_tensor, (args, kwargs))
-        call = self._signature.bind(args, kwargs)
-        with self._lock:
-            trace = self._find(call) or self._make(call)
+        call, trace = self._trace_for(args, kwargs, symbolic=True)
         return concrete(trace, call.labels)
 
     def experimental_get_tracing_count(self) -> int:

@@ -46,7 +46,14 @@ class CsvDataset(Dataset):
                 fail("E1104", "`CsvDataset` got `select_cols` and `exclude_cols`", fix="give one")
             kept, record_defaults = _all_columns(record_defaults, set(exclude_cols))
         lines = _records(
-            filenames, header, use_quote_delim, compression_type, buffer_size, None, "CsvDataset"
+            filenames,
+            header,
+            use_quote_delim,
+            field_delim,
+            compression_type,
+            buffer_size,
+            None,
+            "CsvDataset",
         )
         defaults = [default_tensor(each) for each in record_defaults]
 
@@ -76,6 +83,7 @@ def _records(
     filenames: Any,
     header: bool,
     quotes: bool,
+    delim: str,
     compression: Any,
     buffer_size: Any,
     at_once: Any,
@@ -94,6 +102,7 @@ def _records(
         names,
         bool(header),
         bool(quotes),
+        delim,
         compression_text(compression),
         size_or(buffer_size, "`buffer_size`", 0),
         parallel_reads(at_once),
@@ -236,6 +245,7 @@ def make_csv_dataset(
         dataset,
         header,
         use_quote_delim,
+        field_delim,
         compression,
         None,
         num_parallel_reads,

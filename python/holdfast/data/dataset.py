@@ -14,6 +14,7 @@ from .._tensors.symbols import is_symbol
 from .._tracing.converter import converter
 from .._tracing.function import Function
 from ..errors import fail, need_callable, unsupported
+from .argument import DatasetArgument
 from .choosing import Choosing
 from .collecting import Collecting
 from .functions import stage_function, traced
@@ -412,7 +413,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         """Keeps the elements of the first whole iteration: in memory, or in a file."""
         path = path_text(filename, "`filename`")
         if path:
-            return self._same(_holdfast.data_kept_in(self, path, False, ""))
+            return self._same(_holdfast.data_cache_in(self, path))
         return self._same(_holdfast.data_cache(self))
 
     @made_later("buffer_size")
@@ -443,10 +444,18 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 
     def options(self) -> Options:
         """What was asked for with `with_options`."""
-        return Options().merge(self._options) if self._options is not None else Options()
+        asked = Options() if self._options is None else Options().merge(self._options)
+        asked._for_reading()  # a dataset never changes: `with_options` makes another one
+        return asked
+
+    def _as_argument(self) -> DatasetArgument:
+        """What stands for it in the call of a traced function."""
+        return DatasetArgument.of(self)
 
     def cardinality(self, name: str | None = None) -> Any:
         """How many elements there are, as an int64 scalar; `tf.data.INFINITE_CARDINALITY` ..."""
+        if _holdfast.is_tracing() and not is_probing():
+            return _holdfast.data_cardinality_in_graph(self)
         return _holdfast.convert(_holdfast.data_cardinality(self), int64)
 
     def get_single_element(self, name: str | None = None) -> Any:
@@ -490,6 +499,8 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 
     def __len__(self) -> int:
         count: int = _holdfast.data_cardinality(self)
+        if count == UNKNOWN_CARDINALITY and _holdfast.data_is_open(self):
+            raise TypeError("The length of a dataset in a graph is `cardinality()`, a tensor.")
         if count == INFINITE_CARDINALITY:
             raise TypeError("The dataset is infinite.")
         if count == UNKNOWN_CARDINALITY:

@@ -23,7 +23,14 @@ from .options import (
     OptimizationOptions,
     ThreadingOptions,
 )
-from .structure import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, map_leaves, whole_number
+from .structure import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    map_leaves,
+    packed,
+    whole_number,
+)
 
 __all__ = [
     "AUTOTUNE",
@@ -128,14 +135,11 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
 
 
 def at(dataset: Dataset, index: Any) -> Any:
-    """The element with a number."""
+    """The element with a number, in the order of the first iteration."""
     if _holdfast.is_tracing():
         return dataset.skip(index).take(1).get_single_element()
     number = whole_number(index, "`index`")
-    if number >= 0:
-        for element in dataset.skip(number).take(1):
-            return element
-    fail("E1103", f"the dataset has no element {number}")
+    return packed(dataset._template, _holdfast.data_at(dataset, number))
 
 
 def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Transformation:

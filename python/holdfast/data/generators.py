@@ -88,7 +88,18 @@ def _spec(types: Any, shapes: Any, signature: Any) -> Any:
             "a dataset knows its elements' dtypes and shapes before there are any",
             fix="give `output_signature=tf.TensorSpec(shape=..., dtype=...)`",
         )
+    map_leaves(_need_dtype, types)
     return paired_spec(types, shapes)
+
+
+def _need_dtype(given: Any) -> None:
+    if isinstance(given, list):
+        fail(
+            "E1104",
+            f"`output_types` of `from_generator` has the list {given!r}, expected a dtype",
+            "a list is a tensor in elements; several of them stand in a tuple",
+            fix="write a tuple in place of the list",
+        )
 
 
 def _checked(spec: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 from .. import _holdfast
 from .._devices.device import device as placed
 from .._tensors.dtypes import uint64
-from ..errors import fail, unsupported
+from ..errors import fail, need_callable, unsupported
 from .functions import Traced, traced
 from .spec import DatasetSpec
-from .stored_spec import read_spec, write_spec
+from .stored_spec import read_spec, written_spec
 from .structure import AUTOTUNE, template_of
 
 __all__ = ["Keeping", "path_text"]
@@ -31,16 +30,16 @@ class Keeping:
     ) -> None:
         """Writes the elements into a folder, for `Dataset.load`.
 
-        `shard_func` gives the number of the file that an element goes to; `compression` is
-        "GZIP" or None.
+        What it held stays until all is there. `shard_func` gives the number of the file that an
+        element goes to; `compression` is "GZIP" or None.
         """
         _refuse(checkpoint_args, "checkpoint_args", "save", "a folder is written in one go")
         shard = Traced(None, [], None)
         if shard_func is not None:
             shard = traced(shard_func, self, "save")
         folder = path_text(path, "`path`")
-        _holdfast.data_save(self, folder, compression or "", *shard)
-        write_spec(folder, self.element_spec, self._template is not None)
+        about = written_spec(self.element_spec) if self._template is not None else ""
+        _holdfast.data_save(self, folder, about, compression or "", *shard)
 
     @staticmethod
     def load(
@@ -61,7 +60,8 @@ class Keeping:
             unsupported("`wait` of `load` is not supported", "a folder is there, or it is not")
         folder = path_text(path, "`path`")
         made: Any = _holdfast.data_load(folder)
-        known = read_spec(folder) if element_spec is None else element_spec
+        about = _holdfast.data_stored_about(folder)
+        known = read_spec(about, folder) if element_spec is None else element_spec
         if known is not None:
             made._template = template_of(known)
         if element_spec is not None and made.element_spec != element_spec:
@@ -84,20 +84,37 @@ class Keeping:
         shard_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Any:
-        """Keeps the elements of the first whole iteration in a folder, and reads them there."""
+        """Keeps the elements of the first whole iteration in a folder, and reads them there.
+
+        `shard_func` gives the number of the file that an element goes to; `reader_func` gets a
+        dataset of the datasets of these files. Without one, they are read in turn.
+        """
         packed = "" if compression in (None, "AUTO") else compression
-        _refuse(shard_func, "shard_func", "snapshot", "elements stand in one file, in their order")
-        made = self._same(_holdfast.data_kept_in(self, path_text(path, "`path`"), True, packed))
-        return made if reader_func is None else reader_func(type(made).from_tensors(made))
+        folder = path_text(path, "`path`")
+        shard = Traced(None, [], None)
+        if shard_func is not None:
+            shard = traced(shard_func, self, "snapshot")
+        reader = None
+        if reader_func is not None:
+            need_callable(reader_func, "Dataset.snapshot")
+            inner = template_of(DatasetSpec(self.element_spec))
+
+            def reader(parts: Any) -> Any:
+                parts._template = inner
+                made = reader_func(parts)
+                if not isinstance(made, _holdfast.DatasetBase):
+                    found = type(made).__name__
+                    fail("E1104", f"`reader_func` of `snapshot` gave {found}, expected a dataset")
+                return made
+
+        return self._same(_holdfast.data_snapshot(self, folder, packed, *shard, reader))
 
     def fingerprint(self: Any) -> Any:
-        """A number that pipelines of the same stages, specs and sizes share, as a uint64 scalar.
+        """A number that pipelines share which are made in the same way, as a uint64 scalar.
 
-        It does not look at tensors and functions.
+        It does not look at seeds, nor at functions that make datasets.
         """
-        words = (_holdfast.data_stages(self), self.element_spec, _holdfast.data_cardinality(self))
-        digest = hashlib.blake2b(repr(words).encode(), digest_size=8).digest()
-        return _holdfast.convert(int.from_bytes(digest, "little"), uint64)
+        return _holdfast.convert(_holdfast.data_fingerprint(self), uint64)
 
     def prefetch_to_device(
         self: Any, device: str, buffer_size: Any = None, name: str | None = None

@@ -55,6 +55,7 @@ class _Settings:
     """Named settings; a name that is none is refused."""
 
     _names: tuple[str, ...] = ()
+    _of_dataset = False  # these are for reading
 
     def __init__(self) -> None:
         for name in self._names:
@@ -67,15 +68,33 @@ class _Settings:
                 f"`{type(self).__name__}` has no setting `{name}`",
                 fix=f"one of {', '.join(self._names)}",
             )
+        if self._of_dataset:
+            fail(
+                "E1103",
+                f"`{name}` is set of the options that a dataset has",
+                "a dataset never changes",
+                fix="set it of a `tf.data.Options()`, and give that to `with_options`",
+            )
         object.__setattr__(self, name, value)
 
+    def _said(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._names}
+
+    def _for_reading(self) -> None:
+        object.__setattr__(self, "_of_dataset", True)
+        for part in self._said().values():
+            if isinstance(part, _Settings):
+                part._for_reading()
+
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+        if not isinstance(other, _Settings) or type(self) is not type(other):
+            return False
+        return self._said() == other._said()
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v is not None)
+        said = ", ".join(f"{k}={v!r}" for k, v in self._said().items() if v is not None)
         return f"{type(self).__name__}({said})"
 
 
@@ -172,9 +191,9 @@ class Options(_Settings):
         """These, with what the others say in place of them."""
         out = Options()
         for source in (self, options):
-            for name, value in vars(source).items():
+            for name, value in source._said().items():
                 if isinstance(value, _Settings):
-                    for inner, given in vars(value).items():
+                    for inner, given in value._said().items():
                         if given is not None:
                             setattr(getattr(out, name), inner, given)
                 elif value is not None:

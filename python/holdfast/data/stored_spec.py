@@ -1,10 +1,9 @@
-"""What a folder of `Dataset.save` says of elements that C++ does not know: a text beside them."""
+"""What a folder of `Dataset.save` says of elements that C++ does not know, as a text."""
 
 from __future__ import annotations
 
 import collections
 import json
-import os
 from typing import Any
 
 from .._composites.ragged.spec import RaggedTensorSpec
@@ -13,32 +12,22 @@ from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorSpec
 from ..errors import fail, unsupported
 
-__all__ = ["read_spec", "write_spec"]
-
-_NAME = "spec.json"
+__all__ = ["read_spec", "written_spec"]
 
 
-def write_spec(folder: str, spec: Any, needed: bool) -> None:
-    """Writes down the specs of elements, or removes what another `save` wrote."""
-    path = os.path.join(folder, _NAME)
-    if needed:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(_written(spec), file)
-    elif os.path.exists(path):
-        os.remove(path)
+def written_spec(spec: Any) -> str:
+    """The specs of elements as a text."""
+    return json.dumps(_written(spec))
 
 
-def read_spec(folder: str) -> Any:
-    """What that wrote; None where there is nothing."""
-    path = os.path.join(folder, _NAME)
-    if not os.path.exists(path):
+def read_spec(text: str, folder: str) -> Any:
+    """What that gave; None where it is empty."""
+    if not text:
         return None
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
     try:
         return _read(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        fail("E1302", f"what the elements in a folder are: {error}", f"the file is {path}")
+        fail("E1302", f"what the elements in a folder are: {error}", f"the folder is {folder}")
 
 
 def _sizes(spec: Any) -> list[int | None] | None:
