@@ -26,7 +26,9 @@ def child():
 
     if os.environ.get("HOLDFAST_BENCH_CPUS") == "2":
         cpu = tf.config.list_physical_devices("CPU")[0]
-        tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+        )
     devices = [d.name for d in tf.config.list_logical_devices()]
 
     @tf.function
@@ -40,7 +42,9 @@ def child():
 
     with tf.device("CPU:0"):
         draw = np.random.default_rng(1)
-        of = (draw.normal(size=s).astype("float32") for s in ((4, 9, 9, 3), (3, 3, 3, 8), (648, 10)))
+        of = (
+            draw.normal(size=s).astype("float32") for s in ((4, 9, 9, 3), (3, 3, 3, 8), (648, 10))
+        )
         bits = large(*map(tf.constant, of)).numpy().tobytes().hex()
         x = tf.constant([1.0, 2.0, 3.0, 4.0])
         small(x)

@@ -14,7 +14,7 @@ from .._messages.logger import get_logger
 from ..errors import used_here
 from .signature import Call, is_type
 
-__all__ = ["History", "Miss"]
+__all__ = ["History", "Miss", "read_as"]
 
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
 _PACKAGE = __file__.rpartition("_tracing")[0]
@@ -141,7 +141,7 @@ class History:
         if guard is not None:
             self._read = guard.at
             return Miss(
-                _read_as(guard),
+                read_as(guard),
                 repr(guard.was),
                 repr(guard.now()),
                 "guard",
@@ -252,7 +252,7 @@ class History:
         return self._record.report()
 
 
-def _read_as(guard: Any) -> str:
+def read_as(guard: Any) -> str:
     """What a guard watches: as the user's code reads it, `clock.tick`, else in words."""
     loc = {} if guard.at is None else guard.at.loc()
     line = str(loc.get("source", "")).encode()
