@@ -145,7 +145,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
 
 
 def _had_variable(tree: ast.Module, line: int, statement: ast.Assign, place: str) -> bool:
-    """Whether a place held the Variable of that line: it was put there, or the new value says so."""
+    """Whether a place held the Variable of that line: by its line, or by the new value."""
     base = _base(place)
     for node in ast.walk(statement.value):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):

@@ -25,7 +25,7 @@ from .journal import (
     conditional_beside,
     stale,
 )
-from .locations import MISSING, AttributeLocation, ItemLocation, Location, holds_symbol, leaves
+from .locations import MISSING, AttributeLocation, ItemLocation, Location, leaves
 from .made_objects import attributes_of
 
 __all__ = [
@@ -166,11 +166,15 @@ def refuse_grown(
         born = {"role": "born", "loc": site.home.loc(known[0]), "primary": False}
         labels = [born | {"text": f"`{method}` in a loop's body: one value per iteration"}, *labels]
     alias = module_alias()
+    by = "by what is no tensor, and is used after it"
+    if not isinstance(container, list):
+        by = f"and is used after it; it is a {kind}, not a list"
     fail(
         "E0103",
-        f"{name} grows in a staged loop by what is no tensor, and is used after it",
-        f"the body makes one value per iteration, and is traced once: {name} can be stacked after "
-        f"the loop where each `{method}` gives it one tensor, or a number",
+        f"{name} grows in a staged loop {by}",
+        f"the body makes one value per iteration, and is traced once: a list can be stacked after "
+        f"the loop where each `{method if isinstance(container, list) else 'append'}` gives it one "
+        "tensor, or a number",
         fix=f"carry a `{alias}.TensorArray` for each tensor: `ta = ta.write(i, ...)` in the body, "
         "`ta.stack()` after it",
         labels=[loop, *labels],
@@ -183,7 +187,7 @@ def _refuse(change: Change, asked: str) -> NoReturn:
     name, site, text = _named(change), change.site, _text(change)
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
-    if isinstance(change, Growth) and loop and holds_symbol(change.value):
+    if isinstance(change, Growth) and loop:
         refuse_grown(site, change.container.read(), change.method, labels)
     sides: list[Any] = []
     if site is not None:
@@ -215,19 +219,17 @@ def _refuse(change: Change, asked: str) -> NoReturn:
 def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> NoReturn:
     """E0901: a method changes a container on some path only, and by what no graph holds."""
     site, kind = change.site, type(change.container.read()).__name__
-    loop = site is not None and site.kind != "if"
     known = site.grown_by(change.method) if site is not None else None
     if known is not None:
         born = {"role": "born", "loc": site.home.loc(known[0]), "primary": False}
         labels.insert(1, born | {"text": f"`{change.method}` here"})
     fail(
         "E0901",
-        f"{name} grows {'in a staged loop' if loop else 'on one side of a staged `if`'} only, and "
-        "is read after it",
+        f"{name} grows on one side of a staged `if` only, and is read after it",
         f"whether that runs is known when the graph does; a {kind} that a graph can hold gets "
         "tensors of one dtype, by `append` or `extend`, as a list",
-        fix=f"let {name} be a list, and append tensors of one dtype"
-        + ("" if loop else f"; or change {name} on both sides alike"),
+        fix=f"let {name} be a list, and append tensors of one dtype; or change {name} on both "
+        "sides alike",
         labels=labels,
         subject={"name": name.strip("`")},
         op=site.kind if site is not None else "if",

@@ -11,7 +11,9 @@ from typing import Any
 from .. import _holdfast
 from .._messages.diagnostics import Mark, mark, module_alias, warn
 from .._messages.logger import get_logger
+from .._messages.provenance import type_text
 from ..errors import used_here
+from .locations import MISSING
 from .signature import Call, is_type
 
 __all__ = ["History", "Miss", "read_as"]
@@ -43,6 +45,15 @@ def _entry_text(entry: Any) -> str:
     if entry[0] in (list, tuple) and len(entry) > 1 and isinstance(entry[1], int):
         return f"a {entry[0].__name__} of {entry[1]}"
     return repr(entry[1]) if len(entry) > 1 else str(entry[0])
+
+
+def _guarded(how: str, value: Any) -> str:
+    """What a guard saw, in words that are the same on every run."""
+    if how == "length" and isinstance(value, int):
+        return f"{value} long"
+    if isinstance(value, _holdfast.Tensor):
+        return type_text(value)
+    return "not there" if value is MISSING else repr(value)
 
 
 def _kind(was: Any, now: Any) -> str:
@@ -142,8 +153,8 @@ class History:
             self._read = guard.at
             return Miss(
                 read_as(guard),
-                repr(guard.was),
-                repr(guard.now()),
+                _guarded(guard.how, guard.was),
+                _guarded(guard.how, guard.now()),
                 "guard",
                 cost,
                 relaxed,
@@ -241,6 +252,9 @@ class History:
             return f"let the signature leave it open: `input_signature=[{_spec(miss, tf)}]`"
         if miss.kind == "object":
             return f"give the same object each time, or make `{miss.part}` outside the loop"
+        if miss.kind == "guard" and miss.now.endswith(" long"):
+            part = _quoted(miss.part)
+            return f"let {part} keep its length; what it would get, `{self._name}` can return"
         if miss.kind == "guard":
             tensor = f": `{tf}.constant({miss.now})`" if _NUMBER.fullmatch(miss.now) else ""
             part = _quoted(miss.part)
