@@ -58,6 +58,18 @@ void Creations::created(const Variable& v, const Tensor& given) {
   made_.push_back({v.handle(), here ? nodes.back() : nullptr});
 }
 
+void Creations::created_aside(const Variable& v) { aside_.push_back({v.handle(), nullptr}); }
+
+Variable Creations::kept_by_graph() const {
+  std::unordered_set<const Resource*> used;
+  for (const Ref<Node>& n : tracer_.graph()->nodes)
+    if (n->op == &handle_op()) used.insert(resource_behind(constant_of(*n)));
+  for (const Made& m : aside_)
+    if (!outlives(m) && used.count(resource_behind(m.handle)))
+      return Variable::from_handle(m.handle);
+  return {};
+}
+
 bool Creations::outlives(const Made& m) {
   const VariableState& v = *variable_state(m.handle);
   void* shared = v.shared();

@@ -21,6 +21,7 @@ class HOLDFAST_API Creations final : public CreationWatcher {
 
   Tensor starting_value(const Tensor& symbol) override;
   void created(const Variable& v, const Tensor& given) override;
+  void created_aside(const Variable& v) override;
 
   /// Whether it made any.
   bool any() const { return !made_.empty(); }
@@ -28,6 +29,9 @@ class HOLDFAST_API Creations final : public CreationWatcher {
   bool locals() const;
   /// After the trace: those that something still holds. The graph forgets their first assignment.
   std::vector<Variable> survivors();
+  /// After the trace: one made beside it that nothing holds but the graph, which would go on with
+  /// what the call before left, where plain code begins anew. Undefined if there is none.
+  Variable kept_by_graph() const;
 
  private:
   struct Made {
@@ -39,6 +43,7 @@ class HOLDFAST_API Creations final : public CreationWatcher {
   Tracer& tracer_;
   std::span<const Tensor> inputs_;
   std::vector<Made> made_;
+  std::vector<Made> aside_;
   CreationWatcher* around_;
 };
 

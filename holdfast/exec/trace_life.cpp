@@ -36,6 +36,7 @@ std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, 
   tracer.close();
   Attempt out{{}, creations.survivors()};
   if (last && !out.made.empty()) host.refuse(out.made.front());
+  if (Variable lost = creations.kept_by_graph(); lost.defined()) host.refuse(lost);
   host.ended(tracer, out.made.empty());
   out.traced.leaked = std::exchange(tracer.leaked, {});
   out.traced.function = make_ref<ConcreteFunction>(tracer.graph());

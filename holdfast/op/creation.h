@@ -13,6 +13,8 @@ class HOLDFAST_API CreationWatcher {
   virtual Tensor starting_value(const Tensor& symbol) = 0;
   /// `v` was made; `given` is its initial value as the program gave it.
   virtual void created(const Variable& v, const Tensor& given) = 0;
+  /// `v` was made beside the trace, as layers, metrics and optimizers make theirs.
+  virtual void created_aside(const Variable& v) = 0;
 };
 
 /// The one in force on this thread; null where no function is traced.

@@ -29,6 +29,28 @@ def module_attr():
 
 
 @prog
+def default_list():
+    def note(x, seen=[], *, by={}):  # noqa: B006 (that it lasts is the point)
+        seen.append(x)
+        by["last"] = x * 2
+        return seen
+
+    def f(x):
+        return tf.add_n(note(x))
+
+    return f, lambda: (note.__defaults__, note.__kwdefaults__)
+
+
+@prog
+def default_read():
+    def scaled(x, by=[1.0]):  # noqa: B006
+        by[0] += 1.0
+        return x * by[0]
+
+    return lambda x: scaled(x), lambda: scaled.__defaults__
+
+
+@prog
 def list_plus():
     a = A()
 

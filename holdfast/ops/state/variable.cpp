@@ -104,7 +104,10 @@ void Variable::make(const In& initial, VariableOptions o) {
   // A variable lives where it was made, and assignments come to it.
   state_->set(copy_to(value, current_device()));
   if (VariableWatcher* watcher = variable_watcher()) watcher->made(*state_);
-  if (trace) trace->created(*this, given);
+  if (trace)
+    trace->created(*this, given);
+  else if (CreationWatcher* around = creation_watcher())
+    around->created_aside(*this);
 }
 
 CreationWatcher*& creation_watcher() {

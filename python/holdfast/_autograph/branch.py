@@ -12,13 +12,14 @@ from .._messages.diagnostics import mark
 from .._messages.user_code import is_user_code
 from .._tensors import registry
 from .._tensors.symbols import is_symbol, only_types
-from .._tracing.journal import Journal
+from .._tracing.journal import Journal, Set
 from .._tracing.moved import current
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
+from .iterables import Staged
 from .merge import Outcome, merge
 from .reads import own_method
-from .records import note_new
+from .records import as_left, note_new
 from .sites import Home, Site, Spot
 from .state import Cells, as_bool
 
@@ -30,6 +31,8 @@ def decided(value: Any) -> Any:
     value = current(value)
     if isinstance(value, _holdfast.VariableBase):
         value = value.read()
+    if isinstance(value, Staged):
+        value = value.length() > 0
     if is_symbol(value):
         return value
     if isinstance(value, (list, dict, set)) and (recorder := recording()) is not None:
@@ -69,12 +72,12 @@ def staged_if(
     """The statement, with a condition that has no value yet."""
     cells = cells or Cells(body, orelse)
     note_new(cells)
-    before = cells.read_all(site.modified)
 
     errors: list[Exception] = []
 
     def side(block: Callable[[], None]) -> Outcome:
         journal, raised = Journal(), ""
+        before = cells.read_all(site.modified)
         try:
             with journal:
                 block()
@@ -85,9 +88,10 @@ def staged_if(
             errors.append(error)
         finally:
             names = cells.read_all(site.outputs)
+            left = as_left([*names.values(), *_stored(journal)], journal)
             cells.write_all(before)
             journal.undo_outside()
-        return Outcome(names, journal, raised)
+        return Outcome(names, left, journal, raised)
 
     raised: dict[bool, str] = {}
 
@@ -104,13 +108,17 @@ def staged_if(
 
     predicate = as_bool(predicate)
     try:
-        cells.write_all(merge(predicate, first, second, site))
+        cells.write_all(merge(predicate, first, second, site, cells))
     finally:
         errors.clear()  # they hold frames, and these hold symbols
     for taken, said in raised.items():
         if said:
             allowed = registry.function("logical_not")(predicate) if taken else predicate
             Assert(allowed, [said])
+
+
+def _stored(journal: Journal) -> list[Any]:
+    return [change.value for change in journal.changes if isinstance(change, Set)]
 
 
 def _said(error: Exception) -> str:
@@ -148,12 +156,15 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
         try:
             with journal:
                 names = {label: expression()}
+            left = as_left([*names.values(), *_stored(journal)], journal)
         finally:
             journal.undo_outside()
-        return Outcome(names, journal)
+        return Outcome(names, left, journal)
 
     site = _expression_site()
-    return merge(as_bool(predicate), lambda: side(first), lambda: side(second), site)[label]
+    cells = Cells(first, second)
+    taken = as_bool(predicate)
+    return merge(taken, lambda: side(first), lambda: side(second), site, cells)[label]
 
 
 def if_expression(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:

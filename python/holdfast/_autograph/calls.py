@@ -28,6 +28,7 @@ from . import frames, iterables
 from .branch import decided, not_
 from .conversion import converted_callee
 from .lists import StagedList, joined
+from .moving import moving
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
@@ -260,12 +261,27 @@ def _delattr(holder: Any, name: str) -> None:
 
 def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     def choose(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and not isinstance(args[0], _holdfast.Tensor):
+            values = looked_through(args[0])
+            if isinstance(values, StagedList):
+                return registry.function(f"reduce_{python.__name__}")(values.stack(), 0)
+            args = tuple(iterated(values))
+            if len(args) < 2:
+                return python(args)
         if len(args) > 1 and not kwargs and any(map(is_symbol, args)):
             return functools.reduce(registry.function(path), args)
         args = tuple(map(looked_through, args))
         return python(*args, **kwargs)
 
     return choose
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    values = looked_through(values)
+    if not isinstance(values, StagedList):
+        return sum(iterated(values), start)
+    total = registry.function("reduce_sum")(values.stack(), 0)
+    return total if isinstance(start, int) and start == 0 else start + total
 
 
 def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
@@ -281,6 +297,10 @@ def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     return ask
 
 
+def _next(iterator: Any, *default: Any) -> Any:
+    return next(moving(iterator), *default)
+
+
 def _vars(*holder: Any) -> Any:
     return attribute(holder[0], "__dict__") if len(holder) == 1 else vars(*holder)
 
@@ -289,6 +309,8 @@ _builtins: dict[int, Any] = {
     id(operator.setitem): put_item,
     id(operator.delitem): delete_item,
     id(vars): _vars,
+    id(next): _next,
+    id(sum): _sum,
     id(len): _len,
     id(range): iterables.range_,
     id(enumerate): iterables.enumerate_,

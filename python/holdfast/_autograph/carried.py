@@ -7,15 +7,23 @@ body has been written down: where they matter, it is written down again.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
-from .._tracing.conditional import refuse_grown
-from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
+from .._tracing.conditional import refuse_grown, refuse_stale
+from .._tracing.journal import (
+    Change,
+    Growth,
+    Journal,
+    Set,
+    journal,
+    mutate,
+    put,
+    raw_write,
+)
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,
@@ -30,10 +38,10 @@ from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
 from .entries import Entry, from_sample, sample
-from .growing import Growing
+from .growing import Growing, outermost, staging
 from .lists import StagedList
-from .records import inside_records, is_plain, note_new, note_one_of_several, records_in
-from .replaced import Replaced
+from .records import containers, inside_records, is_plain, note_new, note_one_of_several, records_in
+from .replaced import Replaced, note_copies
 from .sites import Site
 from .state import (
     UNSET,
@@ -68,17 +76,9 @@ def _given(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
-class _Loops(threading.local):
-    def __init__(self) -> None:
-        self.active: list[Carried] = []
-
-
-_loops = _Loops()
-
-
 def innermost() -> Carried | None:
     """The staged loop whose body is being written down, if any."""
-    return _loops.active[-1] if _loops.active else None
+    return next((each for each in reversed(staging.active) if isinstance(each, Carried)), None)
 
 
 class Carried:
@@ -104,6 +104,7 @@ class Carried:
         self.before: dict[str, Any] = {}
         self.reads: set[Any] = set()  # places that the body reads before it sets them
         self.variables: Any = ()
+        self.stale: dict[int, Any] = {}  # containers that iterations change copies of
 
     # Attempts.
 
@@ -278,9 +279,11 @@ class Carried:
         for name in self.site.exposed:
             if name not in known and self.before[name] is UNSET:
                 self.cells.write(name, Maybe(name, self.site, 0, "first"))
+        copies: dict[int, list[Any]] = {}
         for entry in self.entries:
             value = entry.filled(entry.start, variables)
             self._note_one_of_several(entry, value)
+            note_copies(entry, value, copies, self.site)
             if entry.location is None:
                 self.cells.write(entry.name, self._entering(entry, value, variables))
             elif entry.was_set:
@@ -318,7 +321,7 @@ class Carried:
 
     def _step(self, body: Callable[[], None], variables: Any) -> list[Any]:
         written = Journal()
-        _loops.active.append(self)
+        staging.active.append(self)
         self.variables = variables
         try:
             with written:
@@ -326,7 +329,7 @@ class Carried:
                 body()
             return self._collect(written, variables)
         finally:
-            _loops.active.pop()
+            staging.active.pop()
             written.undo_outside()
             self._leave()
 
@@ -335,6 +338,9 @@ class Carried:
     def _collect(self, written: Journal, variables: Any) -> list[Any]:
         """The variables of the next iteration."""
         self._look_at_changes(written)
+        self.stale = {
+            key: found for key, found in written.stale.items() if not written.made(found[0])
+        }
         self._look_at_first_set()
         if self.wanted != self.options:
             raise Again(options=self.wanted)
@@ -342,6 +348,8 @@ class Carried:
         if self.counted:
             out[0] = self.counter + 1
         for entry in self.entries:
+            for part in containers(self.cells.read(entry.name)) if entry.location is None else ():
+                refuse_stale(part, written)
             self._collect_entry(entry, out)
         if self._asks_ran():
             out[-1] = as_tensor(True)
@@ -449,13 +457,7 @@ class Carried:
                     messages.refuse_growth(self.site, container, change.method)
                 self.effects.append(change)
         if lists:
-            # The outermost loop that knows the list is where it has to become one of the graph.
-            outside = [
-                loop
-                for loop in _loops.active
-                if all(loop.growing.is_outside(container) for container, _ in lists)
-            ]
-            raise Again(lists=lists, loop=outside[0] if outside else self)
+            raise Again(lists=lists, loop=outermost([each for each, _ in lists]) or self)
         if locations:
             raise Again(locations=locations)
         asks = any(isinstance(each, Set) or not each.outlives for each in self.effects)
@@ -481,6 +483,9 @@ class Carried:
     # Afterwards.
 
     def _finish(self, outputs: list[Any]) -> None:
+        now = journal()
+        if now is not None:
+            now.stale |= self.stale
         for entry in self.entries:
             like = entry.start if entry.after is UNSET else entry.after
             if isinstance(like, Maybe) or like is MISSING or not same_structure(entry.start, like):

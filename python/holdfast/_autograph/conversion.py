@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._messages.user_code import is_user_code
+from .._tracing.recorder import recording
 from .compiling import Converted, compile_converted, is_converted
 from .identity import ByIdentity
 from .verbosity import tell
@@ -71,6 +72,9 @@ def _convert_function(function: types.FunctionType) -> types.FunctionType:
     form = converted_form(code, function.__globals__)
     if form is None:
         return function
+    recorder = recording()
+    if recorder is not None:
+        recorder.note_defaults(function)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     new = types.FunctionType(
         form.code,

@@ -244,7 +244,7 @@ class Expressions(ast.NodeTransformer):
             if isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
                 return nodes.call(name, [node.left, node.comparators[0]], node)
-            return node
+            return _of_lists(node)
         if not _can_wait(node.comparators):
             return node
         pairs: list[ast.expr] = []
@@ -330,10 +330,19 @@ def _comparison(op: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
     """`lambda a, b: a < b`, at the place of the two that it compares."""
     both = nodes.nothing()
     both.args = [ast.arg("hf__l"), ast.arg("hf__r")]
-    body = ast.Compare(nodes.load("hf__l"), [op], [nodes.load("hf__r")])
+    body = _of_lists(ast.Compare(nodes.load("hf__l"), [op], [nodes.load("hf__r")]))
     where = ast.copy_location(ast.Constant(None), left)
     where.end_lineno, where.end_col_offset = right.end_lineno, right.end_col_offset
     return nodes.at(ast.Lambda(both, body), where)
+
+
+def _of_lists(node: ast.Compare) -> ast.Compare:
+    """A comparison of what may be lists: of one that grew, the graph's is asked."""
+    sides = (node.left, node.comparators[0])
+    constant = any(isinstance(side, ast.Constant) for side in sides)
+    if not constant and isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
+        node.left, node.comparators[0] = (nodes.call("current", [side], side) for side in sides)
+    return node
 
 
 def _can_wait(expressions: list[ast.expr]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,9 +16,29 @@ from .lists import Rows, StagedList
 from .reads import fresh
 from .records import is_made
 from .sites import Site
-from .state import Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
+from .state import Again, Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
 
-__all__ = ["Growing", "leave_rows"]
+__all__ = ["Growing", "Lists", "leave_rows", "outermost", "staging"]
+
+
+class _Staging(threading.local):
+    """The loops and branches that are being written down on this thread, the outermost first."""
+
+    def __init__(self) -> None:
+        self.active: list[Any] = []
+
+
+staging = _Staging()
+
+
+def outermost(containers: list[Any]) -> Any:
+    """The outermost loop or branch that was entered with these lists: before it they become ones
+    of the graph, so that whatever way the graph goes it has them. None if there is none."""
+    for each in staging.active:
+        if all(map(each.growing.is_outside, containers)):
+            return each
+    return None
+
 
 _DEEP = 4  # how far lists are looked for in lists, dicts and objects
 
@@ -89,6 +110,55 @@ class Growing:
         if outside is None:
             names = [each.name for each in locations if isinstance(each, CellLocation)]
             move(container, Moved(staged, names[0] if names else "", site.loc()))
+
+
+class Lists:
+    """The lists that a branch appends to: where its sides do not add as much, the graph's."""
+
+    def __init__(self, cells: Cells, site: Site) -> None:
+        self._site, self.growing = site, Growing(cells)
+        # Of sides that are functions of the program, each says what it gives by returning it.
+        self._by_hand = bool(site.sides)
+
+    def __enter__(self) -> None:
+        if not self._by_hand:
+            staging.active.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        if not self._by_hand:
+            staging.active.remove(self)
+
+    def look(self, first: Journal, second: Journal) -> None:
+        """Raises `Again` if the sides add different numbers of tensors to a list of the trace."""
+        if self._by_hand:
+            return
+        grown: dict[int, list[list[Growth]]] = {}
+        for number, side in enumerate((first, second)):
+            for change in side.changes:
+                if isinstance(change, Growth) and not change.outlives:
+                    container = change.container.read()
+                    if not side.made(container):
+                        grown.setdefault(id(container), [[], []])[number].append(change)
+        for sides in grown.values():
+            if len(sides[0]) == len(sides[1]):
+                continue
+            changes = [*sides[0], *sides[1]]
+            container = changes[0].container.read()
+            specs = [self.growing.element(container, change) for change in changes]
+            spec, where = specs[0], outermost([container])
+            if spec is not None and where is not None and _go_together(container, specs):
+                raise Again(lists=[(container, spec)], loop=where)
+
+    def stage(self, lists: list[tuple[Any, Spec]]) -> None:
+        """Makes lists ones of the graph, before the branch."""
+        for container, spec in lists:
+            self.growing.stage(container, spec, self._site)
+
+
+def _go_together(container: list[Any], specs: list[Spec | None]) -> bool:
+    """Whether what a list holds and gets is of one dtype."""
+    dtypes = {None if spec is None else spec.dtype for spec in specs}
+    return len(dtypes) == 1 and all(as_tensor(each).dtype in dtypes for each in container)
 
 
 class _Ending:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._tracing.moved import current
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
 from .calls import assert_, call, contains, lacks, managed, method
 from .lists import display, star
@@ -38,6 +39,7 @@ __all__ = [
     "cell_place",
     "chain",
     "contains",
+    "current",
     "display",
     "for_",
     "free",

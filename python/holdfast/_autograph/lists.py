@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast
+from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
@@ -198,6 +199,37 @@ class StagedList(Staged):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.stack())
 
+    def __eq__(self, other: object) -> Any:
+        """Whether two lists hold the same, which the graph knows; another object is not equal."""
+        kind = other.kind if isinstance(other, StagedList) else type(other)
+        if kind is not self._kind:
+            return NotImplemented
+        if other is self:
+            return True
+        mine, theirs = self.length(), _length(other)
+        if not isinstance(other, StagedList) and not theirs:
+            return mine == 0
+        if self._like.shape.rank != 0:
+            unsupported(
+                f"`==` of a {kind.__name__} that grew in a staged loop",
+                "its elements are no scalars, of which the truth of `==` is not one truth.",
+                fix="`tf.reduce_all(tf.stack(...) == ...)` says what is to be equal",
+            )
+        rows: Any = other
+        return control.cond(
+            mine == theirs,
+            lambda: registry.function("reduce_all")(self.stack() == self._rows(rows)),
+            lambda: as_tensor(False),
+        )
+
+    def __ne__(self, other: object) -> Any:
+        same = self.__eq__(other)
+        if same is NotImplemented or isinstance(same, bool):
+            return same if same is NotImplemented else not same
+        return registry.function("logical_not")(same)
+
+    __hash__ = object.__hash__
+
     def __len__(self) -> int:
         return int(self.length())
 
@@ -243,6 +275,10 @@ class Rows:
         (kind,), (stacked,) = metadata, components
         computed = isinstance(stacked, _holdfast.Tensor) and not is_symbol(stacked)
         return kind(stacked) if computed else cls(stacked, kind)
+
+
+def _length(values: Any) -> Any:
+    return values.length() if isinstance(values, StagedList) else len(values)
 
 
 def _go_together(left: Any, right: Any) -> bool:

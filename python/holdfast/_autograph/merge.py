@@ -17,7 +17,7 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.composite import either
-from .._tracing.journal import Change, Growth, Journal, Set, mutate, put, write
+from .._tracing.journal import Change, Growth, Journal, Set, mutate, note_joined, put, write
 from .._tracing.journal import journal as current_journal
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
 from .._tracing.moved import move_perhaps
@@ -25,13 +25,15 @@ from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
 from .carried import innermost
+from .growing import Lists
 from .jumps import VALUE
-from .records import is_new, is_record, note_one_of_several
+from .records import containers, is_new, is_record, note_one_of_several
 from .replaced import added
 from .sites import Site
 from .state import (
     UNSET,
     Again,
+    Cells,
     Maybe,
     Spec,
     as_tensor,
@@ -59,8 +61,11 @@ _HOLDERS = 2  # of a value that a side left: the names of its outcome, and who l
 class Outcome:
     """What one side did: the values of names, its changes by what they touch, or what it raised."""
 
-    def __init__(self, names: dict[str, Any], journal: Journal, raised: str = "") -> None:
+    def __init__(
+        self, names: dict[str, Any], left: dict[int, Any], journal: Journal, raised: str = ""
+    ) -> None:
         self.names, self.raised, self.journal = names, raised, journal
+        self.left = left  # by id: how the side left what it changed, which is taken back
         for value in names.values():
             if is_new(value, _HOLDERS):
                 for each in (journal, current_journal()):
@@ -81,15 +86,19 @@ class Outcome:
         """Everything with a value, by key."""
         for name, value in self.names.items():
             if value is not UNSET and not isinstance(value, Maybe):
-                yield ("name", name), value
+                yield ("name", name), self.left.get(id(value), value)
         for key, change in self.changes.items():
-            yield key, change.value
+            yield key, self.left.get(id(change.value), change.value)
             if change.condition is not None:
                 yield ("taken", *key), change.condition
 
 
 def merge(
-    predicate: Any, first: Callable[[], Outcome], second: Callable[[], Outcome], site: Site
+    predicate: Any,
+    first: Callable[[], Outcome],
+    second: Callable[[], Outcome],
+    site: Site,
+    cells: Cells,
 ) -> dict[str, Any]:
     """Runs both sides under `predicate`; the values of the names afterwards.
 
@@ -102,7 +111,7 @@ def merge(
         journals[number] = outcome.journal
         return outcome
 
-    pairing = _Pairing(predicate, lambda: side(0, first), lambda: side(1, second), site)
+    pairing = _Pairing(predicate, lambda: side(0, first), lambda: side(1, second), site, cells)
     try:
         outputs = pairing.staged()
         for perform in pairing.changes:
@@ -136,8 +145,10 @@ class _Pairing:
         first: Callable[[], Outcome],
         second: Callable[[], Outcome],
         site: Site,
+        cells: Cells,
     ) -> None:
         self.predicate, self.sides, self.site = predicate, (first, second), site
+        self.lists = Lists(cells, site)
         self.dtypes: dict[tuple[Key, int], Any] = {}  # of numbers of the first side
         self.fillers: list[_Filler] = []
         self.joined: dict[tuple[int, int], Made] = {}  # what becomes of two objects
@@ -151,9 +162,12 @@ class _Pairing:
         # Each attempt finds out something about a name.
         for _ in range(_ATTEMPTS + 4 * len(self.site.modified)):
             try:
-                return control.stage_cond(self.predicate, self.first, self.second, names)
+                with self.lists:
+                    return control.stage_cond(self.predicate, self.first, self.second, names)
             except Again as again:
-                if again.dtypes or again.fillers is not None:
+                if again.found.get("loop") is self.lists:
+                    self.lists.stage(again.found["lists"])
+                elif again.dtypes or again.fillers is not None:
                     self.dtypes |= again.dtypes
                     self.fillers = again.fillers if again.fillers is not None else self.fillers
                 else:
@@ -176,6 +190,7 @@ class _Pairing:
     def second(self) -> list[Any]:
         """The second side's outputs, in the order of the first's."""
         self.b = self.sides[1]()
+        self.lists.look(self.a.journal, self.b.journal)
         self.right: dict[int, Any] = {}
         self.needed: list[tuple[_Filler, Any]] = []
         self.joined = {}
@@ -257,6 +272,33 @@ class _Pairing:
         self.joined[id(x), id(y)] = self.noted(label, x, y, made)
         return self.joined[id(x), id(y)]
 
+    def left(self, label: str, key: Key | None, x: Any, y: Any, strict: bool) -> Made | None:
+        """The same for what sides leave somewhere: they may have changed what is in it."""
+        if x is y:
+            return lambda outputs: x
+        given = self.a.left.get(id(x), x), self.b.left.get(id(y), y)
+        made = self.both(label, key, *given, strict)
+        if made is None:
+            return None
+        if is_record(y):
+            copied = given[0] is not x or given[1] is not y
+            return self.noted(label, x, y, made) if copied else made
+        return self.joining(label, x, y, made) if containers(x) else made
+
+    def joining(self, label: str, x: Any, y: Any, made: Made) -> Made:
+        """The same, and that a container from before the branch may be what it gives."""
+
+        def note(outputs: list[Any]) -> Any:
+            given = made(outputs)
+            for one, mine, other in zip(*map(containers, (given, x, y)), strict=True):
+                known = [] if self.a.journal.made(mine) else [mine]
+                known += [] if self.b.journal.made(other) else [other]
+                if known and one is not mine and one is not other:
+                    note_joined([one, *known], label, self.site)
+            return given
+
+        return note
+
     def look_at_longer(self, key: Key | None, x: Any, y: Any) -> None:
         """`if c: values = [*values, x]` in a loop: the loop begins anew, with a list that grows."""
         loop = innermost()
@@ -313,7 +355,8 @@ class _Pairing:
             if not unset[side]:
                 return self.one(side, key, (x, y)[side])
         elif not any(unset):
-            made = self.both("return" if name == VALUE else name, key, x, y, True)
+            label = "return" if name == VALUE else name
+            made = self.left(label, key, x, y, True)
             assert made is not None
             return made
         elif not all(unset):
@@ -339,7 +382,7 @@ class _Pairing:
         """What performs a change after the branch."""
         mine, other = self.a.changes.get(key), self.b.changes.get(key)
         if mine is not None and other is not None and mine.condition is None:
-            made = self.both(_label(mine), key, mine.value, other.value, False)
+            made = self.left(_label(mine), key, mine.value, other.value, False)
             if made is not None:
                 return lambda outputs: _perform(mine, made(outputs))
         if mine is None and isinstance(other, Set) and other.condition is None:
@@ -369,9 +412,9 @@ class _Pairing:
             recorder.note(change.location, before)
         made = None
         if before is not MISSING and side == 0:
-            made = self.both(_label(change), key, value, before, False)
+            made = self.left(_label(change), key, value, before, False)
         elif before is not MISSING:
-            made = self.both(_label(change), None, before, value, False)
+            made = self.left(_label(change), None, before, value, False)
         if made is not None:
             return lambda outputs: _perform(change, made(outputs))
         return self.under_condition(side, key, change)

@@ -36,6 +36,7 @@ from .._tracing.moved import current, is_moved
 from .._tracing.recorder import Object, recording
 from .conversion import converted_callee
 from .messages import refuse_store
+from .moving import moving
 from .state import Maybe
 from .unset import settled
 
@@ -276,7 +277,7 @@ def iterated(values: Any) -> Any:
     if begin is not None:
         values = begin()
     step = own_method(values, "__next__")
-    return values if step is None else _steps(step)
+    return moving(values) if step is None else _steps(step)
 
 
 def unpacked(values: Any, count: int) -> Any:

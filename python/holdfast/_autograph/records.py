@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import _holdfast
 from .._structures import nesting
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import journal
+from .._tracing.journal import Change, Journal, Set, journal
 from .._tracing.made_objects import PLAIN_NEW, attributes_of
+from .._tracing.moved import parts_of
 from .._tracing.recorder import recording
 from .frames import own_names
 
 __all__ = [
+    "as_left",
+    "containers",
     "inside_records",
     "is_made",
     "is_new",
@@ -182,6 +185,39 @@ def _copy(thing: Any, leaves: Iterator[Any], copies: dict[int, Any]) -> Any:
             new = _rebuilt(part, leaves, copies) if name in handed_on else part
             object.__setattr__(copy, name, new)
     return copies[id(thing)]
+
+
+def as_left(values: Iterable[Any], written: Journal) -> dict[int, Any]:
+    """Copies, by the id of the value, of those in which code changed what was there before it.
+
+    For one side of a branch what it changed is taken back before the other runs; names that it
+    leaves with another object than the other side have to give what was in theirs.
+    """
+    touched = {id(each) for each in map(_changed, written.changes) if not written.made(each)}
+    copies: dict[int, Any] = {}
+    for value in values if touched else ():
+        if id(value) not in copies and any(id(part) in touched for part in _holders(value)):
+            copies[id(value)] = _rebuilt(value, iter(leaves_of(value)), {})
+    return copies
+
+
+def _changed(change: Change) -> Any:
+    return change.location.holder() if isinstance(change, Set) else change.container.read()
+
+
+def containers(value: Any) -> list[Any]:
+    """The lists and dicts in a nested value, in the order of its structure."""
+    return [part for part in parts_of(value) if type(part) in (list, dict)]
+
+
+def _holders(value: Any) -> list[Any]:
+    """The containers and objects of the trace in a value."""
+    found = parts_of(value)
+    for record in records_in(value):
+        found.append(record)
+        for part in _attributes(record).values():
+            found += parts_of(part)
+    return found
 
 
 def same_structure(a: Any, b: Any) -> bool:

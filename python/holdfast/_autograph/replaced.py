@@ -10,16 +10,18 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from .._tracing.journal import note_joined
 from .._tracing.made_objects import attributes_of
 from .._tracing.recorder import recording
 from .entries import Entry
 from .growing import leave_rows
 from .lists import StagedList
 from .reads import attribute, fresh
-from .records import is_made, is_new, is_plain, is_record
+from .records import containers, is_made, is_new, is_plain, is_record
+from .sites import Site
 from .state import Again, Spec, as_tensor, is_tensorish, spec_of, zeros
 
-__all__ = ["Replaced", "added"]
+__all__ = ["Replaced", "added", "note_copies"]
 
 _HOLDERS = 4  # of a value that an iteration left: its name, the entry, and those who look at it
 
@@ -89,6 +91,22 @@ def added(kept: Any, value: Any) -> Any:
         if all(map(operator.is_, kept, same)):
             return new
     return None
+
+
+def note_copies(entry: Entry, value: Any, copies: dict[int, list[Any]], site: Site) -> None:
+    """Containers under names are made anew in each iteration; the first begins with its own.
+
+    `copies` has, by the id of what was there before, all that stand for it in this iteration.
+    """
+    if entry.location is not None or not entry.was_set:
+        return
+    for copy, original in zip(containers(value), containers(entry.start), strict=True):
+        if copy is original:
+            continue
+        members = copies.setdefault(id(original), [original])
+        members.append(fresh(copy))
+        new = members if len(members) == 2 else members[-1:]  # a second name of it joins
+        note_joined(new, entry.name, site, members)
 
 
 def _copy(thing: Any) -> Any:

@@ -121,8 +121,9 @@ class Site:
         return found[0] if len(found) == 1 else ""
 
     def grown_by(self, method: str) -> tuple[Spot, str] | None:
-        """The one place in the first block that calls a method of a container, and its text."""
-        first, last = self.blocks[0] if self.blocks else (0, -1)
+        """The one place in the blocks that calls a method of a container, and its text."""
+        first = min((block[0] for block in self.blocks if block[1] >= 0), default=0)
+        last = max((block[1] for block in self.blocks), default=-1)
         found = [each for each in self.home.grows.get(method, ()) if first <= each[0].line <= last]
         return found[0] if len(found) == 1 else None
 

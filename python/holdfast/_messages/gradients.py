@@ -17,6 +17,7 @@ from .diagnostics import (
     user_frame,
     warn,
 )
+from .no_gradients import note_none
 from .provenance import born_label, type_text
 from .raising import fail, used_here
 from .rebinding import assign_fix, rebinding_of, rebound_labels
@@ -156,6 +157,7 @@ def warn_none(tape: Any, targets: list[Any], sources: list[Any]) -> dict[str, An
     """W0502 for the first source: all gradients are None."""
     single = len(targets) == 1 and len(sources) == 1
     said = explained(tape, targets[0], sources[0], single)
+    note_none(sources, lambda each: explained(tape, targets[0], each, single))
     warn(**said)
     return said
 
@@ -199,13 +201,30 @@ def refuse_second(tape: Any) -> NoReturn:
     said = tape._already_used(name)
     if tape._opened is not None:
         said["fixes"] = [_with_persistent(said["fixes"][0], tape._opened)]
-    if used is not None and len(used.names().operands) == 2:
-        y, x = (text.text for text in used.names().operands)
+    asked = used.names().operands if used is not None else ()
+    if len(asked) == 2 and _targets_before(said, used) == {asked[0].text}:
+        y, x = (text.text for text in asked)
         said["fixes"].append(
             _manual(f"or ask for both at once: `{name}.gradient({y}, [{x}, ...])`")
         )
     _holdfast.raise_diagnostic(said)
     raise AssertionError("raise_diagnostic returned")
+
+
+def _targets_before(said: dict[str, Any], used: Mark | None) -> set[str]:
+    """What the first gradient was asked of, in the words of its line; two are told by columns."""
+    first = next((each["loc"] for each in said["labels"] if each["role"] == "first_use"), None)
+    if first is None or used is None:
+        return set()
+    here = used.loc()
+    if (first["line"], first["col_begin"]) == (here["line"], here["col_begin"]):
+        return set()  # one call in a loop or a comprehension, with other targets
+    typed = first["source"].encode()[first["col_begin"] : first["col_end"]].decode()
+    try:
+        call = ast.parse(typed, mode="eval").body
+    except SyntaxError:
+        return set()
+    return {ast.unparse(call.args[0])} if isinstance(call, ast.Call) and call.args else set()
 
 
 def _with_persistent(fix: dict[str, Any], opened: Mark) -> dict[str, Any]:

@@ -81,15 +81,22 @@ def _with_more(frame: types.FrameType, text: str, names: list[str]) -> str:
         case ast.Tuple(elts=items) if text.startswith("("):
             return f"{text.rstrip()[:-1].rstrip().rstrip(',')}{', ' if items else ''}{more})"
         case ast.Dict(keys=keys):
-            entries = ", ".join(f'"{name}": {name}' for name in names)
+            entries = ", ".join(f'"{_key_of(frame, name)}": {name}' for name in names)
             return f"{text.rstrip()[:-1].rstrip().rstrip(',')}{', ' if keys else ''}{entries}}}"
     held = resolve(frame, text)
     if isinstance(held, dict):
-        entries = ", ".join(f'"{name}": {name}' for name in names)
+        entries = ", ".join(f'"{_key_of(frame, name)}": {name}' for name in names)
         return f"{{**{text}, {entries}}}"
     if isinstance(held, (list, tuple)) or text.endswith(".inputs"):
         return f"[*{text}, {more}]"
     return f"[{text}, {more}]"
+
+
+def _key_of(frame: types.FrameType, name: str) -> str:
+    """The key of an Input in a dict of them: its name in the program, or its own."""
+    if name.isidentifier():
+        return name
+    return str(getattr(resolve(frame, name), "name", "") or name.strip("\"'[]")).partition(":")[0]
 
 
 class _Lost(NamedTuple):

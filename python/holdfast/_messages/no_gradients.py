@@ -2,14 +2,78 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .. import _holdfast
 from .diagnostics import born_loc, name_in_frame
 from .raising import fail, used_here
 
-__all__ = ["refuse_no_gradients"]
+__all__ = ["note_none", "refuse_no_gradients", "refuse_with_reasons"]
+
+_SHOWN = 3  # variables of which a message tells
+
+
+class _Last(threading.local):
+    """The variables that a tape last gave None for, all of them, and why, of the first few."""
+
+    def __init__(self) -> None:
+        self.reasons: list[tuple[Any, dict[str, Any]]] = []
+
+
+_last = _Last()
+
+
+def note_none(sources: list[Any], explained: Callable[[Any], dict[str, Any]]) -> None:
+    """Remembers why gradients are None: an optimizer that gets nothing else will say so."""
+    variables = [each for each in sources if isinstance(each, _holdfast.VariableBase)]
+    _last.reasons = [(weakref.ref(each), explained(each)) for each in variables[:_SHOWN]]
+
+
+def refuse_with_reasons(said: Any, variables: list[Any]) -> None:
+    """E0501 of an optimizer, with what the tape knew of its variables, if that is known."""
+    reasons, _last.reasons = _last.reasons, []
+    known = [(v(), why) for v, why in reasons if any(v() is each for each in variables)]
+    if not known:
+        return
+    labels: list[dict[str, Any]] = []
+    words: list[str] = []
+    fixes: list[dict[str, Any]] = []
+    for variable, why in known:
+        name = _path_of(variable)
+        cut = next((each for each in why["labels"] if each["role"] == "cut"), None)
+        reason = f"`{name}`: {why['why'].rstrip('.')}"
+        if cut is not None:
+            reason = f"`{name}` is cut off in line {cut['loc']['line']}: {cut['text']}"
+        words.append(reason)
+        labels += [each for each in why["labels"] if each["role"] != "used" and each not in labels]
+        fixes += [each for each in why["fixes"] if each not in fixes]
+    more = f"; {len(variables) - len(known)} more are like them" if variables[len(known) :] else ""
+    fail(
+        "E0501",
+        said.headline,
+        "; ".join(words) + more,
+        fixes=fixes[:2],
+        labels=[*_one_a_place(labels), *used_here("the optimizer is given the gradients here")],
+        subject={"name": _path_of(known[0][0])},
+    )
+
+
+def _path_of(variable: Any) -> str:
+    """What tells a layer's Variable from those of others: `head/kernel`."""
+    return str(getattr(variable, "path", "") or variable.name).removesuffix(":0")
+
+
+def _one_a_place(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """At most one label of a kind at one place: a layer makes several Variables in one line."""
+    found = {
+        (label["role"], label["loc"]["line"], label["loc"]["col_begin"]): label
+        for label in reversed(labels)
+    }
+    return list(found.values())[::-1]
 
 
 def refuse_no_gradients(loss: Any, variables: list[Any]) -> NoReturn:

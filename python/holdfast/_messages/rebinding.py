@@ -130,7 +130,9 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
         if place is None or not isinstance(node, ast.Assign) or node.lineno == variable["line"]:
             continue
         here = node.lineno <= born["line"] <= (node.end_lineno or node.lineno)
-        if _mentions(node.value, gradients) or (here and not update):
+        if not (_mentions(node.value, gradients) or (here and not update)):
+            continue
+        if _had_variable(tree, variable["line"], node, place[0]):
             found.append((1 if here else 0, node, *place))
     if not found:
         return None
@@ -140,6 +142,34 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     return Rebinding(
         where, variable, statement, statement_loc(statement, frame.f_code.co_filename), container
     )
+
+
+def _had_variable(tree: ast.Module, line: int, statement: ast.Assign, place: str) -> bool:
+    """Whether a place held the Variable of that line: by its line, or by the new value."""
+    base = _base(place)
+    for node in ast.walk(statement.value):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            text = ast.unparse(node)
+            if _same_place(text, place) or _same_place(text, base):
+                return True
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr)):
+            continue
+        if not node.lineno <= line <= (node.end_lineno or node.lineno):
+            continue
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder))):
+                targets = [holder]
+            case ast.AnnAssign(target=target):
+                targets = [target]
+            case ast.Assign():
+                targets = [part for each in node.targets for part in getattr(each, "elts", [each])]
+            case _:
+                continue
+        texts = [_base(ast.unparse(target)) for target in targets]
+        if any(_same_place(text, base) or _same_place(base, text) for text in texts):
+            return True
+    return False
 
 
 def statement_loc(statement: ast.stmt | ast.expr, filename: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Any, NoReturn
 
+import numpy as np
+
 from .. import _holdfast
 from .diagnostics import (
     born_loc,
@@ -26,6 +28,7 @@ __all__ = ["refuse"]
 
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, what to write instead."""
+    scope = scope | {"name": _owner(scope)}
     name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked)
     name = name or words_of(tensor) or scope["node"]
     if _holdfast.is_model_symbol(tensor):
@@ -66,7 +69,7 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
         "iter": f"`{tf}.map_fn(lambda row: ..., {name})` runs a function for each row",
         "len": f"the length as a tensor: `{tf}.shape({name})[0]`",
     }
-    fix = fixes.get("numpy" if asked == "buffer" else asked) or _way_out(
+    fix = fixes.get("numpy" if asked in ("buffer", "int", "float") else asked) or _way_out(
         tensor, name, asked, models=True
     )
     codes = {"numpy": "E0203", "buffer": "E0203", "iter": "E0202", "len": "E0202"}
@@ -148,6 +151,8 @@ def _operands_born(tensor: Any, name: str) -> list[dict[str, Any]]:
 
 
 def _born_text(tensor: Any, scope: dict[str, Any]) -> str:
+    if tensor._op == "Placeholder" and scope["kind"] in ("loop", "branch"):
+        return f"born here: {type_text(tensor)}, in {scope['name']}"
     if tensor._op == "Placeholder" and scope["kind"] != "graph":
         return f"born here: {type_text(tensor)}, an argument of {scope['name']}"
     owner = scope["name"]
@@ -242,7 +247,21 @@ def _around() -> list[ast.expr | ast.stmt]:
     return enclosing(here.code, here.lasti) if here is not None else []
 
 
+_UNNAMED = re.compile(r"(loop|condition|if|else) (in|of) line \d+")
+
+
+def _owner(scope: dict[str, Any]) -> str:
+    """Whose a symbol is: of a statement's side or body, the function that the statement is in."""
+    here = mark() if _UNNAMED.fullmatch(scope["name"]) else None
+    function = "" if here is None else str(here.loc()["qualname"]).rpartition(".")[2]
+    return function if function.isidentifier() else str(scope["name"])
+
+
 def _origin(tensor: Any, name: str, scope: dict[str, Any]) -> str:
+    if scope["kind"] == "loop":
+        return f"`{name}` is another one in each iteration of a staged loop"
+    if scope["kind"] == "branch":
+        return f"`{name}` is made on one side of a staged branch"
     roots = _holdfast.roots_of(tensor)
     if roots == [name]:
         return f"`{name}` is an argument of `{scope['name']}`"
@@ -301,11 +320,18 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
     for node in _around():
         match node:
             case ast.Subscript(value=value, ctx=ast.Store()):
-                return f"keep it in a `{tf}.Variable`: `{ast.unparse(value)}[...].assign({name})`"
+                return _kept(ast.unparse(value), name, asked)
             case ast.Subscript(value=value, slice=ast.Slice()):
                 return _cut(ast.unparse(value), name)
-            case ast.Subscript(value=value) if not _is_call(value, "sorted"):
+            case ast.Subscript(value=value) if not isinstance(value, (ast.Call, ast.ListComp)):
                 return _choice(ast.unparse(value), name, tensor)
+            case ast.Call(func=ast.Attribute(value=value, attr="get")) if asked in _AS_KEYS:
+                return _choice(ast.unparse(value), name, tensor)
+            case ast.comprehension() | ast.ListComp() | ast.GeneratorExp() if asked == "bool" and (
+                isinstance(node, ast.comprehension) or any(part.ifs for part in node.generators)
+            ):
+                mask = f"{tf}.boolean_mask(values, mask)"
+                return f"keep those for which it holds, in the graph: `{mask}`"
             case ast.Call(func=ast.Name(id="range")):
                 return _counted(place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
@@ -343,6 +369,23 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
         return f"`{tf}.gather(..., {place})`, or `{tf}.switch_case({place}, [...])`"
     dtype = "float32" if asked == "float" else "int32"
     return f"stay in the graph: `{tf}.cast({name}, {tf}.{dtype})` is a tensor of that kind"
+
+
+_AS_KEYS = ("int", "index", "key")
+
+
+def _kept(container: str, name: str, asked: str) -> str:
+    """A store by a tensor: of one into an array, or at a place that only the graph knows."""
+    tf, frame = module_alias(), user_frame()
+    found = resolve(frame, container) if frame is not None else None
+    if asked in ("int", "index", "key"):
+        return (
+            f"let a tensor stand for `{container}`: "
+            f"`{tf}.tensor_scatter_nd_update(..., [[{name}]], [...])` gives one with that place set"
+        )
+    if isinstance(found, np.ndarray):
+        return f"collect tensors in a list, in place of `{container}`, and `{tf}.stack` it"
+    return f"keep it in a `{tf}.Variable`: `{container}[...].assign({name})`"
 
 
 def _is_call(node: ast.AST, name: str) -> bool:

@@ -21,7 +21,7 @@ def refuse(
     `holder`: how the function's code reaches it, such as `self.total`; "" if it can't.
     """
     born = variable._born()
-    called = _target(born) or "the Variable"
+    called = _target(born) or _by_name(variable)
     if holder.endswith("]"):
         holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"
@@ -48,6 +48,12 @@ def refuse(
             "born": born or {},
         },
     )
+
+
+def _by_name(variable: Any) -> str:
+    """What a Variable is called that no line gives a name to: of a layer's, where it stands."""
+    path = str(getattr(variable, "path", "") or variable.name).removesuffix(":0")
+    return "the Variable" if path.startswith("Variable") else f"the Variable `{path}`"
 
 
 def _target(born: dict[str, Any] | None) -> str:

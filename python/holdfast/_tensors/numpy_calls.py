@@ -306,6 +306,15 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
     body = _as_function(written, called, name)
     call = f"{tf}.py_function({body}, [{name}], {tf}.{tensor.dtype.name})"
     fix = f"`{tf}.{known}` is part of the graph" if known else f"run it at each call: `{call}`"
+    around = [] if frame is None else enclosing(frame.f_code, frame.f_lasti)
+    match around[0] if around else None:
+        case ast.Subscript(value=array, ctx=ast.Load()) as item:
+            called = ast.unparse(item)
+            fix = f"`{tf}.gather({ast.unparse(array)}, {name})` is part of the graph"
+        case ast.AugAssign(target=target, op=op, value=value):
+            new = ast.unparse(ast.BinOp(target, op, value))
+            called = ast.unparse(around[0])
+            fix = f"`{ast.unparse(target)} = {new}` makes a tensor; an array takes none in place"
     labels = []
     if born := born_loc(tensor):
         text = f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"

@@ -23,8 +23,9 @@ from .journal import (
     conditional,
     conditional_at,
     conditional_beside,
+    stale,
 )
-from .locations import MISSING, AttributeLocation, ItemLocation, Location, holds_symbol, leaves
+from .locations import MISSING, AttributeLocation, ItemLocation, Location, leaves
 from .made_objects import attributes_of
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "refuse_length",
     "refuse_presence",
     "refuse_read",
+    "refuse_stale",
     "refuse_walk",
 ]
 
@@ -106,6 +108,32 @@ def refuse_held(journal: Journal, values: Iterable[Any], outside: Any) -> None:
             todo += attributes_of(thing).values()
 
 
+def refuse_stale(container: Any, closed: Journal | None = None) -> None:
+    """Nor a container, where another one was changed that may be the same by a staged choice."""
+    found = stale(container, closed)
+    if found is None:
+        return
+    (name, site), kind = found, type(container).__name__
+    named = name if " " in name else f"`{name}`"
+    decided = {"role": "placed", "loc": site.loc(), "primary": False}
+    fail(
+        "E0902",
+        f"{named} is one of several {kind}s, and was changed since; another of them is read",
+        f"which {kind} {named} is, is known when the graph runs, and a Python {kind} is changed "
+        "while it is traced",
+        fix=f"give {named} a {kind} of its own before the loop: `{name} = {kind}({name})`"
+        if site.kind != "if"
+        else f"change it on each side of the choice; or choose between copies, `{kind}(...)`, if "
+        "it is to be another one",
+        labels=[
+            decided | {"text": f"which {kind} it is, is decided here"},
+            *used_here(f"a {kind} is read here that may be the one that was changed"),
+        ],
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
 def _text(change: Change) -> str:
     """The program's own text for the place, if one line of the statement sets it; else ""."""
     site = change.site
@@ -118,7 +146,9 @@ def _text(change: Change) -> str:
 
 def _named(change: Change) -> str:
     if isinstance(change, Growth):
-        return f"{change.container.describe()} that `{change.method}` changes"
+        known = change.site.grown_by(change.method) if change.site is not None else None
+        kind = type(change.container.read()).__name__
+        return f"`{known[1]}`" if known is not None else f"a {kind}"
     text = _text(change)
     return f"`{text}`" if text else change.location.describe()
 
@@ -136,11 +166,15 @@ def refuse_grown(
         born = {"role": "born", "loc": site.home.loc(known[0]), "primary": False}
         labels = [born | {"text": f"`{method}` in a loop's body: one value per iteration"}, *labels]
     alias = module_alias()
+    by = "by what is no tensor, and is used after it"
+    if not isinstance(container, list):
+        by = f"and is used after it; it is a {kind}, not a list"
     fail(
         "E0103",
-        f"{name} grows in a staged loop by what is no tensor, and is used after it",
-        f"the body makes one value per iteration, and is traced once: {name} can be stacked after "
-        f"the loop where each `{method}` gives it one tensor, or a number",
+        f"{name} grows in a staged loop {by}",
+        f"the body makes one value per iteration, and is traced once: a list can be stacked after "
+        f"the loop where each `{method if isinstance(container, list) else 'append'}` gives it one "
+        "tensor, or a number",
         fix=f"carry a `{alias}.TensorArray` for each tensor: `ta = ta.write(i, ...)` in the body, "
         "`ta.stack()` after it",
         labels=[loop, *labels],
@@ -153,7 +187,7 @@ def _refuse(change: Change, asked: str) -> NoReturn:
     name, site, text = _named(change), change.site, _text(change)
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
-    if isinstance(change, Growth) and loop and holds_symbol(change.value):
+    if isinstance(change, Growth) and loop:
         refuse_grown(site, change.container.read(), change.method, labels)
     sides: list[Any] = []
     if site is not None:
@@ -165,6 +199,8 @@ def _refuse(change: Change, asked: str) -> NoReturn:
             labels.append(born | {"text": f"{name} is set here"})
     if len(sides) == 2 and all(sides) and not loop:
         _refuse_kinds(change, name, labels)
+    if isinstance(change, Growth):
+        _refuse_growth(change, name, labels)
     where = "in a staged loop" if loop else "on one side of a staged `if`"
     fail(
         "E0901",
@@ -174,6 +210,26 @@ def _refuse(change: Change, asked: str) -> NoReturn:
         fix="set it before the loop too, to a tensor like those it gets inside"
         if loop
         else "set it in the `else` too, or before the `if`, to a tensor of the same dtype",
+        labels=labels,
+        subject={"name": name.strip("`")},
+        op=site.kind if site is not None else "if",
+    )
+
+
+def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> NoReturn:
+    """E0901: a method changes a container on some path only, and by what no graph holds."""
+    site, kind = change.site, type(change.container.read()).__name__
+    known = site.grown_by(change.method) if site is not None else None
+    if known is not None:
+        born = {"role": "born", "loc": site.home.loc(known[0]), "primary": False}
+        labels.insert(1, born | {"text": f"`{change.method}` here"})
+    fail(
+        "E0901",
+        f"{name} grows on one side of a staged `if` only, and is read after it",
+        f"whether that runs is known when the graph does; a {kind} that a graph can hold gets "
+        "tensors of one dtype, by `append` or `extend`, as a list",
+        fix=f"let {name} be a list, and append tensors of one dtype; or change {name} on both "
+        "sides alike",
         labels=labels,
         subject={"name": name.strip("`")},
         op=site.kind if site is not None else "if",

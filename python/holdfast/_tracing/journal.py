@@ -27,6 +27,7 @@ __all__ = [
     "journal",
     "mutate",
     "note_assigned",
+    "note_joined",
     "note_read",
     "note_set",
     "one_of_several",
@@ -35,6 +36,7 @@ __all__ = [
     "put",
     "raw_write",
     "refill",
+    "stale",
     "uncertain",
     "was_stored",
     "without_symbols",
@@ -105,6 +107,10 @@ class Journal:
         self._made: dict[int, Any] = {}
         # Objects, by id, that stand for one of several: with the name and the statement of each.
         self.one_of_several: dict[int, tuple[Any, str, Any]] = {}
+        # Containers, by id, that may be one by a staged choice, with its name and statement.
+        self.joined: dict[int, list[tuple[list[Any], str, Any]]] = {}
+        # Those that another of them may be, which was changed since.
+        self.stale: dict[int, tuple[Any, str, Any]] = {}
         self.moved: list[tuple[list[Any], Any]] = []  # lists that loops grow, and marks
         self.reads: set[tuple[Any, ...]] = set()  # places that were read before they were set
         self.asked: set[int] = set()  # containers, by id, of which more than one item was asked for
@@ -113,6 +119,10 @@ class Journal:
         """Writes a change down."""
         self.changes.append(change)
         touched = change.touches()
+        for each in _open.journals:
+            for members, name, site in each.joined.get(touched[1], ()):
+                others = [member for member in members if id(member) != touched[1]]
+                self.stale |= {id(other): (other, name, site) for other in others}
         if change.condition is not None:
             key = touched if isinstance(change, Set) else (*touched, len(self.changes))
             self.conditional.setdefault(touched[1], {})[key] = change
@@ -158,6 +168,7 @@ class Journal:
         """Takes over what was made while another journal was written inside this one."""
         self._made.update(inner._made)
         self.one_of_several.update(inner.one_of_several)
+        self.joined.update(inner.joined)
         self.reads |= inner.reads - self.keys
         self.asked |= inner.asked
 
@@ -315,6 +326,25 @@ def one_of_several(thing: Any) -> tuple[str, Any] | None:
     for each in _open.journals:
         if id(thing) in each.one_of_several:
             return each.one_of_several[id(thing)][1:]
+    return None
+
+
+def note_joined(members: list[Any], name: str, site: Any, group: list[Any] | None = None) -> None:
+    """Remembers containers that may be one and the same; `group` has those that more join."""
+    now, group = journal(), members if group is None else group
+    if now is not None and len(group) > 1:
+        for each in members:
+            now.joined.setdefault(id(each), []).append((group, name, site))
+
+
+def stale(container: Any, closed: Journal | None = None) -> tuple[str, Any] | None:
+    """The name and the statement of a choice by which a changed container may be this one.
+
+    `closed` is a journal that is not being written any more.
+    """
+    for each in (*_open.journals, *([] if closed is None else [closed])):
+        if id(container) in each.stale:
+            return each.stale[id(container)][1:]
     return None
 
 

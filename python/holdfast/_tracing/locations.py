@@ -21,6 +21,7 @@ __all__ = [
     "AttributeLocation",
     "CellLocation",
     "ClassLocation",
+    "DefaultLocation",
     "FieldLocation",
     "GlobalLocation",
     "ItemLocation",
@@ -30,6 +31,7 @@ __all__ = [
     "RawLocation",
     "SpaceLocation",
     "called_with",
+    "defaults_of",
     "holds_symbol",
     "item_of",
     "leaves",
@@ -295,6 +297,38 @@ class ItemLocation(Location):
     def describe(self) -> str:
         inside = self.within.describe() if self.within is not None else "a container"
         return f"item {self.item!r} of {inside}"
+
+
+class DefaultLocation(Location):
+    """The default of a parameter: a list there lives as long as its function."""
+
+    __slots__ = ("_holder", "name")
+    writable = False
+
+    def __init__(self, function: types.FunctionType, name: str) -> None:
+        self._holder, self.name = weak_getter(function), name
+        self.key = ("default", id(function), name)
+
+    def read(self) -> Any:
+        return defaults_of(self._holder()).get(self.name, MISSING)
+
+    def holder(self) -> Any:
+        return self._holder()
+
+    def describe(self) -> str:
+        return f"the default of `{self.name}`"
+
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """The defaults of a function's parameters, by name."""
+    values = getattr(function, "__defaults__", None) or ()
+    if not values and not getattr(function, "__kwdefaults__", None):
+        return {}
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    return dict(zip(names[len(names) - len(values) :], values, strict=False)) | (
+        function.__kwdefaults__ or {}
+    )
 
 
 class FieldLocation(Location):

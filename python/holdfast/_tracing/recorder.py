@@ -22,7 +22,7 @@ from .._messages.diagnostics import Mark, mark
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol
 from ..errors import fail, unsupported, used_here
-from .conditional import refuse_held, refuse_length, refuse_read, refuse_walk
+from .conditional import refuse_held, refuse_length, refuse_read, refuse_stale, refuse_walk
 from .journal import (
     Change,
     Journal,
@@ -37,12 +37,14 @@ from .locations import (
     MISSING,
     ArgumentLocation,
     AttributeLocation,
+    DefaultLocation,
     FieldLocation,
     ItemLocation,
     Location,
     Object,
     OwnerLocation,
     SpaceLocation,
+    defaults_of,
     item_of,
     own_attribute,
     owner_of,
@@ -280,6 +282,8 @@ class Recorder:
             self.check_held(
                 [change.value for change in self.journal.changes if self._lasts(change)]
             )
+            for container, _ in self._outside.values():
+                refuse_stale(container, self.journal)
             guarded = {guard.location.key for guard in self.guards}
             found = stores(self.journal, self._seen, guarded, self.tensors)
             self._stores, self.templates, self.undo = found
@@ -291,8 +295,10 @@ class Recorder:
     def check_held(self, values: list[Any]) -> None:
         """Refuses what leaves the trace and holds something that only some path set."""
         refuse_held(self.journal, values, self._lasts)
-        for part in parts_of(values) if self.replaced else ():
-            if isinstance(part, list):
+        for part in parts_of(values):
+            if isinstance(part, _MUTABLE):
+                refuse_stale(part, self.journal)
+            if isinstance(part, list) and self.replaced:
                 self._refuse_grown(part)
 
     def finished_guards(self) -> Guards:
@@ -379,6 +385,12 @@ class Recorder:
         if isinstance(value, _MUTABLE):
             self._outside[id(value)] = (value, Object(value))
 
+    def note_defaults(self, function: Any) -> None:
+        """A function from outside the trace is called: what its defaults hold may change."""
+        for name, value in defaults_of(function).items():
+            if isinstance(value, _MUTABLE):
+                self.note(DefaultLocation(function, name), value)
+
     def note_space(self, holder: Any, space: Any) -> None:
         """The `__dict__` of an object was read: what is put into it becomes attributes."""
         if isinstance(space, dict) and not self.is_made(holder):
@@ -440,6 +452,7 @@ class Recorder:
 
     def _refuse_grown(self, container: Any) -> None:
         """A list that grew in a staged loop where nothing else can take its place."""
+        refuse_stale(container)
         if self.stand_in(container) is None:
             return
         if id(container) in self.replaced:

@@ -22,6 +22,7 @@ from .locations import (
     AttributeLocation,
     CellLocation,
     ClassLocation,
+    DefaultLocation,
     FieldLocation,
     GlobalLocation,
     ItemLocation,
@@ -187,6 +188,8 @@ class _Places:
             return self.add("owner", self.of(location.within), None)
         if isinstance(location, ArgumentLocation):
             return self._argument(location)
+        if isinstance(location, DefaultLocation):  # the function keeps it
+            return self.add("held", -1, location.read())
         if isinstance(location, Object) and location.within is not None:
             return self.of(location.within)
         holder = location.holder()

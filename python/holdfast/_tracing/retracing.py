@@ -11,10 +11,12 @@ from typing import Any
 from .. import _holdfast
 from .._messages.diagnostics import Mark, mark, module_alias, warn
 from .._messages.logger import get_logger
+from .._messages.provenance import type_text
 from ..errors import used_here
+from .locations import MISSING
 from .signature import Call, is_type
 
-__all__ = ["History", "Miss"]
+__all__ = ["History", "Miss", "read_as"]
 
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
 _PACKAGE = __file__.rpartition("_tracing")[0]
@@ -43,6 +45,15 @@ def _entry_text(entry: Any) -> str:
     if entry[0] in (list, tuple) and len(entry) > 1 and isinstance(entry[1], int):
         return f"a {entry[0].__name__} of {entry[1]}"
     return repr(entry[1]) if len(entry) > 1 else str(entry[0])
+
+
+def _guarded(how: str, value: Any) -> str:
+    """What a guard saw, in words that are the same on every run."""
+    if how == "length" and isinstance(value, int):
+        return f"{value} long"
+    if isinstance(value, _holdfast.Tensor):
+        return type_text(value)
+    return "not there" if value is MISSING else repr(value)
 
 
 def _kind(was: Any, now: Any) -> str:
@@ -141,9 +152,9 @@ class History:
         if guard is not None:
             self._read = guard.at
             return Miss(
-                _read_as(guard),
-                repr(guard.was),
-                repr(guard.now()),
+                read_as(guard),
+                _guarded(guard.how, guard.was),
+                _guarded(guard.how, guard.now()),
                 "guard",
                 cost,
                 relaxed,
@@ -241,6 +252,9 @@ class History:
             return f"let the signature leave it open: `input_signature=[{_spec(miss, tf)}]`"
         if miss.kind == "object":
             return f"give the same object each time, or make `{miss.part}` outside the loop"
+        if miss.kind == "guard" and miss.now.endswith(" long"):
+            part = _quoted(miss.part)
+            return f"let {part} keep its length; what it would get, `{self._name}` can return"
         if miss.kind == "guard":
             tensor = f": `{tf}.constant({miss.now})`" if _NUMBER.fullmatch(miss.now) else ""
             part = _quoted(miss.part)
@@ -252,7 +266,7 @@ class History:
         return self._record.report()
 
 
-def _read_as(guard: Any) -> str:
+def read_as(guard: Any) -> str:
     """What a guard watches: as the user's code reads it, `clock.tick`, else in words."""
     loc = {} if guard.at is None else guard.at.loc()
     line = str(loc.get("source", "")).encode()

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import _holdfast
+from ..._messages.no_gradients import refuse_with_reasons
 from ..._tensors.indexed_slices import IndexedSlices
 from ..._tensors.tensor import convert_to_tensor
-from ...errors import fail, unsupported
+from ...errors import DiagnosticError, fail, unsupported
 from .. import declared
 from ..by_name import FromConfig
 from ..configs import CustomObjectScope, deserialize_keras_object, serialize_keras_object
@@ -50,7 +51,13 @@ class _Methods(FromConfig, StatelessOptimizer):
                     "it has seen no variables yet, so it can't tell which are meant",
                     fix="call `build(trainable_variables)` first, or give the variables",
                 )
-        _holdfast.apply_gradients(self, [_parts(g) for g in grads], list(trainable_variables))
+        variables = list(trainable_variables)
+        try:
+            _holdfast.apply_gradients(self, [_parts(g) for g in grads], variables)
+        except DiagnosticError as error:
+            if error.code == "E0501":
+                refuse_with_reasons(error.diagnostic, variables)
+            raise
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss times what keeps small gradients from vanishing."""

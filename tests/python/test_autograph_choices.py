@@ -1,0 +1,186 @@
+"""A name that a branch or a loop gives one of several containers: their contents stay right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import holdfast as tf
+
+shared: list[Any] = [1.0]
+
+
+class Point:
+    """Holds a value."""
+
+    def __init__(self, v: Any) -> None:
+        self.v = v
+
+
+def changed_by_another_name(x: Any) -> Any:
+    a = [x]
+    b = a
+    if x > 0:
+        b[0] = x * 2
+    else:
+        a = [x * 3]
+    return a[0], b[0]
+
+
+def changed_inside(x: Any) -> Any:
+    a = {"k": [x]}
+    b = a["k"]
+    if x > 0:
+        b[0] = x * 2
+    else:
+        a = {"k": [x * 3]}
+    return a["k"][0], b[0]
+
+
+def changed_object(x: Any) -> Any:
+    p = Point(x)
+    q = p
+    if x > 0:
+        q.v = x * 2
+    else:
+        p = Point(x * 3)
+    return p.v, q.v
+
+
+def stored_in_an_attribute(x: Any) -> Any:
+    p = Point([x])
+    if x > 0:
+        p.v = [x * 2]
+    p.v[0] = p.v[0] + 1
+    p.v.append(x)
+    return p.v
+
+
+def swapped_in_a_loop(x: Any) -> Any:
+    a, b = [x], [x * 100]
+    for _ in tf.range(3):
+        a, b = b, a
+        a[0] = a[0] + 1
+    return a[0], b[0]
+
+
+def made_anew_and_changed(x: Any) -> Any:
+    state = {"h": x, "c": x + 1}
+    for i in tf.range(4):
+        state = dict(state, h=state["h"] + 1)
+        state["c"] = state["c"] * 2
+        if i > 1:
+            state["c"] = state["c"] - 1
+    return state
+
+
+RIGHT = [
+    changed_by_another_name,
+    changed_inside,
+    changed_object,
+    stored_in_an_attribute,
+    swapped_in_a_loop,
+    made_anew_and_changed,
+]
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_numbers(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _numbers(part) for key, part in value.items()}
+    return value.numpy().tolist() if isinstance(value, tf.Tensor) else value
+
+
+@pytest.mark.parametrize("program", RIGHT, ids=lambda program: program.__name__)
+def test_gives_what_plain_python_gives(program: Callable[[Any], Any]) -> None:
+    traced = tf.function(program)
+    for x in (1.0, -1.0):
+        assert _numbers(traced(tf.constant(x))) == _numbers(program(tf.constant(x)))
+
+
+def chosen_then_changed(x: Any) -> Any:
+    a, b = [x], [x * 2]
+    if x > 0:
+        c = a
+    else:
+        c = b
+    c[0] = x * 10
+    return a[0], b[0], c[0]
+
+
+def chosen_then_grown(x: Any) -> Any:
+    a, b = [x], [x * 2]
+    c = a if x > 0 else b
+    c.append(x * 10)
+    return len(a), len(b), len(c)
+
+
+def original_changed(x: Any) -> Any:
+    a, b = {"k": x}, {"k": x * 2}
+    c = a
+    if x > 0:
+        c = b
+    a["k"] = x * 10
+    return c["k"]
+
+
+def from_outside(x: Any) -> Any:
+    c = shared
+    if x > 0:
+        c = [2.0]
+    c[0] = x
+    return c[0]
+
+
+def two_names_in_a_loop(x: Any) -> Any:
+    a = [x]
+    b = a
+    for _ in tf.range(3):
+        a[0] = a[0] + 1
+        a, b = b, a
+    return a[0], b[0]
+
+
+def first_one_read_after_a_loop(x: Any) -> Any:
+    a = [x]
+    kept = a
+    for _ in tf.range(3):
+        a[0] = a[0] + 1
+        a = [a[0]]
+    return a[0], kept[0]
+
+
+REFUSED = [
+    chosen_then_changed,
+    chosen_then_grown,
+    original_changed,
+    from_outside,
+    two_names_in_a_loop,
+    first_one_read_after_a_loop,
+]
+
+
+@pytest.mark.parametrize("program", REFUSED, ids=lambda program: program.__name__)
+def test_refuses_to_read_what_may_have_changed(program: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match="one of several") as caught:
+        tf.function(program)(tf.constant(-1.0))
+    assert "E0902" in str(caught.value) and "is decided here" in str(caught.value)
+    assert shared == [1.0]
+
+
+def test_changing_it_is_fine_where_nobody_reads_the_others() -> None:
+    @tf.function
+    def run(x: Any) -> Any:
+        values = [x]
+        if x > 0:
+            values = [*values, x * 2]
+        else:
+            values = [x, x]
+        values.append(x)
+        values[0] = x * 5
+        return values
+
+    assert _numbers(run(tf.constant(1.0))) == [5.0, 2.0, 1.0]

@@ -1,0 +1,55 @@
+"""Layers, metrics and optimizers that a traced function makes: each call would go on with the first.
+
+Plain code begins anew at each call, so the function is refused (E0401).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import holdfast as tf
+
+weight = tf.Variable(1.0)
+
+
+def mean(x: Any) -> Any:
+    metric = tf.keras.metrics.Mean()
+    metric.update_state(x)
+    return metric.result()
+
+
+def dense(x: Any) -> Any:
+    return tf.keras.layers.Dense(2)(x)
+
+
+def step(x: Any) -> Any:
+    optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+    with tf.GradientTape() as tape:
+        loss = weight * weight
+    optimizer.apply_gradients([(tape.gradient(loss, weight), weight)])
+    return loss
+
+
+@pytest.mark.parametrize("function", [mean, dense, step], ids=lambda each: each.__name__)
+def test_is_refused(function: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match="E0401") as caught:
+        tf.function(function)(tf.ones((1, 2)))
+    text = str(caught.value)
+    assert "on each call" in text and "outside of" in text
+
+
+def test_one_that_lasts_may_be_built_by_the_first_call() -> None:
+    layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    total = tf.keras.metrics.Sum()
+
+    @tf.function
+    def run(x: Any) -> Any:
+        total.update_state(x)
+        return layer(x)
+
+    for _ in range(2):
+        assert run(tf.ones((1, 2))).numpy().tolist() == [[2.0, 2.0]]
+    assert float(total.result()) == 4.0
