@@ -5,6 +5,7 @@
 #include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_for.h"
+#include "holdfast/keras/input_config.h"
 #include "holdfast/keras/model_handle.h"
 #include "holdfast/keras/step_scope.h"
 #include "holdfast/op/advice.h"

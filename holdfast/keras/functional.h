@@ -9,10 +9,6 @@
 
 namespace holdfast::keras {
 
-/// Data without a last axis of size 1 too many for an Input of that shape, or with one more: [n]
-/// for [n, 1].
-HOLDFAST_API Tensor in_rank_of(const Shape& wanted, const Tensor& given);
-
 /// What `Model(inputs, outputs)` makes: a DAG of calls. Calling the model makes those calls again
 /// on other tensors, so `training`, overridden methods and new shapes mean what they should.
 class HOLDFAST_API FunctionalLayer : public ModelLayer {

@@ -14,8 +14,6 @@
 namespace holdfast {
 namespace {
 
-constexpr size_t kMost = 64;  // nodes that become one: it holds all their variables at once
-
 class Moves {
  public:
   explicit Moves(Graph& g) : g_(g) {}
@@ -45,7 +43,7 @@ class Moves {
       if (!v) return false;  // two of them may be one variable
       states.push_back(v);
     }
-    bool fits = group_.size() < kMost;
+    bool fits = static_cast<int>(group_.size()) < train::kMostTogether;
     if (!group_.empty()) {
       const Node& other = *group_[0];
       fits = fits && other.op == n->op && other.device == n->device;

@@ -258,7 +258,7 @@ def test_a_set_that_a_loop_adds_to_answers_no_question(asked: str) -> None:
             y.add("a")
         return ask(y)
 
-    with pytest.raises(tf.errors.DiagnosticError, match="E0901"):
+    with pytest.raises(tf.errors.DiagnosticError, match="E0103.*it is a set, not a list"):
         program(tf.constant(3))
 
 
@@ -285,7 +285,8 @@ def test_a_list_that_a_loop_changes_otherwise_is_refused(method: str, read: str)
             read
         ]
 
-    with pytest.raises(tf.errors.DiagnosticError, match="E0901|E0902"):
+    grows = method in ("append", "insert") and read != "inside"
+    with pytest.raises(tf.errors.DiagnosticError, match="E0103" if grows else "E0901|E0902"):
         program(tf.constant(3))
 
 

@@ -10,6 +10,12 @@ SEED = tf.constant([3, 4])  # as an argument: numbers of a constant one are cons
 SIZES = [(70_001,), (128, 1024), (3, 5, 4097)]
 
 
+@pytest.fixture(autouse=True)
+def no_seed_is_left():
+    yield
+    tf.random.set_seed(None)
+
+
 def drawn_and_read(draw, shown):
     """A function over numbers, which lie in memory where `shown` hands them out too."""
 

@@ -464,3 +464,49 @@ def test_a_callback_ends_evaluation_and_prediction(steps_per_execution):
     # The next run begins anew.
     x, y = data()
     assert model.predict(x, verbose=0).shape == (24, 1) and model.evaluate(x, y, verbose=0) > 0
+
+
+class Quality(tf.keras.metrics.Metric):
+    """A metric whose class and name tell nothing."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.total = self.add_variable((), "zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self.total.assign_add(1.0)
+
+    def result(self):
+        return self.total
+
+
+def trained_with(metric, callback, epochs=3):
+    keras = tf.keras
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("sgd", "binary_crossentropy", metrics=[metric])
+    x = np.random.default_rng(1).normal(size=(16, 2)).astype("float32")
+    y = (x.sum(1) > 0).astype("float32")
+    return model.fit(x, y, epochs=epochs, verbose=0, callbacks=[callback])
+
+
+@pytest.mark.parametrize("kind", ["AUC", "Precision", "BinaryAccuracy", "BinaryIoU"])
+def test_the_class_of_a_metric_tells_what_is_better(kind):
+    """Whatever its name is: a small area under a curve was taken for the best one."""
+    stopping = tf.keras.callbacks.EarlyStopping(monitor="quality", patience=9)
+    history = trained_with(getattr(tf.keras.metrics, kind)(name="quality"), stopping)
+    assert stopping.best == pytest.approx(max(history.history["quality"]))
+    stopping = tf.keras.callbacks.EarlyStopping(monitor="accurate", patience=9)
+    history = trained_with(tf.keras.metrics.MeanSquaredError(name="accurate"), stopping)
+    assert stopping.best == pytest.approx(min(history.history["accurate"]))
+
+
+def test_what_is_better_is_not_guessed():
+    for callback in (
+        tf.keras.callbacks.EarlyStopping(monitor="quality"),
+        tf.keras.callbacks.ReduceLROnPlateau(monitor="quality"),
+    ):
+        with pytest.raises(ValueError, match='`mode` is "auto", and nothing tells whether'):
+            trained_with(Quality(name="quality"), callback)
+    stopping = tf.keras.callbacks.EarlyStopping(monitor="quality", mode="max")
+    history = trained_with(Quality(name="quality"), stopping)
+    assert stopping.best == max(history.history["quality"])

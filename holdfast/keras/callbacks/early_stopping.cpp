@@ -3,21 +3,57 @@
 
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/model.h"
+#include "holdfast/keras/training.h"
 
 namespace holdfast::keras {
+namespace {
+
+// What a metric's name, or that of its class, tells: whether it is to become large.
+std::optional<bool> told_by(const std::string& name) {
+  auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  for (const char* part :
+       {"acc", "auc", "precision", "recall", "f1", "beta_score", "fbeta", "iou", "io_u", "r2_score",
+        "correlation", "similarity", "sensitivity", "specificity"})
+    if (has(part)) return true;
+  for (const char* part : {"loss", "error", "mse", "mae", "mape", "msle", "crossentropy", "hinge",
+                           "divergence", "kld", "poisson", "logcosh", "mean_metric_wrapper"})
+    if (has(part)) return false;
+  return std::nullopt;
+}
+
+}  // namespace
 
 void Monitor::set(const std::string& name, const std::string& mode, double min_delta,
                   const std::string& callback) {
   if (mode != "auto" && mode != "min" && mode != "max")
     unknown_identifier(cat("`mode` of ", callback), mode, {"auto", "max", "min"});
-  bool large = false;
-  for (const char* part : {"acc", "auc", "precision", "recall", "f1", "fbeta", "iou", "r2_score",
-                           "correlation", "similarity", "sensitivity", "specificity"})
-    large = large || name.find(part) != std::string::npos;
   name_ = name;
-  rises_ = mode == "max" || (mode == "auto" && large);
+  callback_ = callback;
+  decided_ = mode != "auto";
+  rises_ = decided_ ? mode == "max" : told_by(name).value_or(false);
   least_ = std::fabs(min_delta);
   forget();
+}
+
+void Monitor::decide(const ModelLayer& model) {
+  if (decided_) return;
+  std::optional<bool> rises;
+  const std::string plain = name_.starts_with("val_") ? name_.substr(4) : name_;
+  if (model.is_compiled())
+    for (const Ref<Metric>& m : model.compiled().metrics())
+      if (m->name() == plain) rises = told_by(snake_case(m->class_name()));
+  if (!rises) rises = told_by(plain);
+  if (!rises)
+    fail(Code::E1103,
+         cat(callback_, ": `mode` is \"auto\", and nothing tells whether `", name_,
+             "` is to become large or small"),
+         "neither the class of a metric of that name nor the name itself is known",
+         {manual_fix("say it: `mode` \"max\" or \"min\"")});
+  decided_ = true;
+  if (*rises == rises_) return;
+  bool fresh = std::isinf(best_);
+  rises_ = *rises;
+  if (fresh) forget();
 }
 
 const double* monitored(const Logs& logs, const std::string& name, const std::string& callback,
@@ -103,6 +139,7 @@ void EarlyStoppingCallback::on_train_begin(Logs&) {
 void EarlyStoppingCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   const double* now = monitored(logs, options_.monitor, "EarlyStopping", warned_);
   if (!now || epoch < options_.start_from_epoch) return;
+  monitor_.decide(*model());
   if (options_.restore_best_weights && best_.empty()) keep(epoch);
   ++wait_;
   if (monitor_.best(*now)) {

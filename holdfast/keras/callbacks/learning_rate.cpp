@@ -74,6 +74,7 @@ void ReduceLROnPlateauCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   logs.set("learning_rate", rate_of(*model()));
   const double* now = monitored(logs, options_.monitor, "ReduceLROnPlateau", warned_);
   if (!now) return;
+  monitor_.decide(*model());
   if (cooling_ > 0) {
     --cooling_;
     wait_ = 0;

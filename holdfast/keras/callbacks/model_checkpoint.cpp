@@ -108,6 +108,7 @@ bool ModelCheckpointCallback::due(const Logs& logs, const std::string& path) {
     if (o.verbose > 0) say(epoch_, cat("saving model to ", path));
     return true;
   }
+  monitor_.decide(*model());
   std::string before = best_ ? five_digits(*best_) : "None";
   bool better = !best_ || monitor_.improves(*now, *best_);
   if (o.verbose > 0)

@@ -9,12 +9,17 @@
 
 namespace holdfast::keras {
 
+class ModelLayer;
+
 /// A number that is to become small, or large.
 class HOLDFAST_API Monitor {
  public:
-  /// `mode` is "min", "max" or "auto": then the name tells.
+  /// `mode` is "min", "max" or "auto": then the metric tells, see `decide`.
   void set(const std::string& name, const std::string& mode, double min_delta,
            const std::string& callback);
+  /// Goes by the class of the metric of that name, else by the name itself; refuses to guess where
+  /// neither tells. Once, when there are metrics.
+  void decide(const ModelLayer& model);
   void forget() {
     best_ =
         rises_ ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
@@ -39,8 +44,8 @@ class HOLDFAST_API Monitor {
   bool rises() const { return rises_; }
 
  private:
-  std::string name_;
-  bool rises_ = false;
+  std::string name_, callback_;
+  bool rises_ = false, decided_ = true;
   double least_ = 0, best_ = 0;
 };
 

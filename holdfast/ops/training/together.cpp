@@ -1,5 +1,6 @@
 #include "holdfast/ops/training/together.h"
 
+#include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/training/rule.h"
 
@@ -33,13 +34,15 @@ void infer_together(Infer& s) {
   std::string rule = s.attrs<TogetherAttrs>().rule();
   const OpDef* op = find_op(rule);
   if (!op || !variables_of_rule(*op)) s.bad_value("rule", rule, "an op that moves variables");
-  if (s.inputs() % static_cast<int>(op->inputs.size()))
-    s.bad_value("inputs", "a part of a call", "those of whole calls");
+  auto each = static_cast<int>(op->inputs.size());
+  if (s.inputs() % each) s.bad_value("inputs", "a part of a call", "those of whole calls");
+  if (s.inputs() / each > kMostTogether)
+    s.bad_value("inputs", cat(s.inputs() / each, " calls"), cat("at most ", kMostTogether));
   Calls calls(s, [&](int i) { return s.input(i); });
   for (const Tensors& in : calls.inputs) {
     check_signature(calls.op, in);
-    Infer each(calls.op, in, calls.attrs);
-    calls.op.infer(each);
+    Infer one(calls.op, in, calls.attrs);
+    calls.op.infer(one);
   }
 }
 

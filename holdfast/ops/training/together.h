@@ -5,6 +5,9 @@
 
 namespace holdfast::train {
 
+/// Calls that may become one, which holds all their variables at once.
+inline constexpr int kMostTogether = 64;
+
 /// Moves several variables by one rule, which the attribute `rule` names; inputs are those of all
 /// its calls, one after the other.
 HOLDFAST_API const OpDef& together_op();

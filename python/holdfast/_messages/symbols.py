@@ -383,9 +383,18 @@ def _kept(container: str, name: str, asked: str) -> str:
             f"let a tensor stand for `{container}`: "
             f"`{tf}.tensor_scatter_nd_update(..., [[{name}]], [...])` gives one with that place set"
         )
-    if isinstance(found, np.ndarray):
+    if isinstance(found, np.ndarray) and _is_local(container):
         return f"collect tensors in a list, in place of `{container}`, and `{tf}.stack` it"
     return f"keep it in a `{tf}.Variable`: `{container}[...].assign({name})`"
+
+
+def _is_local(name: str) -> bool:
+    """Whether a name is set in the function around, so that what it leads to ends with the call."""
+    for node in _around():
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            names = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name)
+            return any(isinstance(n.ctx, ast.Store) for n in names)
+    return False
 
 
 def _is_call(node: ast.AST, name: str) -> bool:

@@ -153,6 +153,10 @@ def _named(change: Change) -> str:
     return f"`{text}`" if text else change.location.describe()
 
 
+# What makes a container longer, whatever kind it is.
+_ADDING = frozenset({"add", "append", "appendleft", "extend", "extendleft", "insert", "update"})
+
+
 def refuse_grown(
     site: Any, container: Any, method: str, used: list[dict[str, Any]] | None = None
 ) -> NoReturn:
@@ -187,7 +191,7 @@ def _refuse(change: Change, asked: str) -> NoReturn:
     name, site, text = _named(change), change.site, _text(change)
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
-    if isinstance(change, Growth) and loop:
+    if isinstance(change, Growth) and loop and change.method in _ADDING:
         refuse_grown(site, change.container.read(), change.method, labels)
     sides: list[Any] = []
     if site is not None:
