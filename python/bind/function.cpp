@@ -216,10 +216,16 @@ void dealloc(PyObject* o) {
 PyObject* get_doc(PyObject* o, void*) {
   return PyUnicode_FromString(reinterpret_cast<PyFunction*>(o)->def->doc.c_str());
 }
+PyObject* get_qualname(PyObject* o, void*) {
+  return Py_NewRef(reinterpret_cast<PyFunction*>(o)->name);
+}
+
+// Without the path: files of models know functions by it.
 PyObject* get_name(PyObject* o, void*) {
-  PyObject* n = reinterpret_cast<PyFunction*>(o)->name;
-  Py_INCREF(n);
-  return n;
+  PyObject* path = reinterpret_cast<PyFunction*>(o)->name;
+  Py_ssize_t size = PyUnicode_GET_LENGTH(path),
+             dot = PyUnicode_FindChar(path, '.', 0, size, -1);  // -1: there is none
+  return dot == -2 ? nullptr : PyUnicode_Substring(path, dot + 1, size);
 }
 
 void put(PyObject* d, const char* key, const Object& v) {
@@ -288,7 +294,7 @@ PyObject* repr(PyObject* o) {
 PyGetSetDef getset[] = {
     {"__doc__", get_doc, nullptr, nullptr, nullptr},
     {"__name__", get_name, nullptr, nullptr, nullptr},
-    {"__qualname__", get_name, nullptr, nullptr, nullptr},
+    {"__qualname__", get_qualname, nullptr, nullptr, nullptr},
     {"__signature__", get_signature, nullptr, nullptr, nullptr},
     {"record", get_record, nullptr, "What the registry says of the function.", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},

@@ -98,3 +98,20 @@ def test_links_out_of_the_weights_are_refused(tmp_path):
         f.create_group("layers/dense/vars")["0"] = h5py.ExternalLink("/etc/passwd", "x")
     with pytest.raises(tf.errors.InvalidArgumentError, match="external link"):
         tf._holdfast.weights_read(path)
+
+
+@pytest.mark.parametrize("name", ["nn.relu", "nn.softmax", "nn.gelu", "nn.swish", "tanh"])
+def test_functions_of_tensorflow_are_activations_that_files_name(tmp_path, name):
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    assert function.__name__ == name.rpartition(".")[2]
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [tf.keras.Input((3,)), layers.Dense(4, activation=function), layers.Activation(function)]
+    )
+    assert tf.keras.activations.serialize(function) == function.__name__
+    model.save(tmp_path / "model.keras")
+    x = np.random.default_rng(0).normal(size=(5, 3)).astype("float32")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded(x), model(x))
