@@ -43,7 +43,7 @@ class Moves {
       if (!v) return false;  // two of them may be one variable
       states.push_back(v);
     }
-    bool fits = static_cast<int>(group_.size()) < train::kMostTogether;
+    bool fits = static_cast<int>(states_.size() + states.size()) <= train::kMostTogether;
     if (!group_.empty()) {
       const Node& other = *group_[0];
       fits = fits && other.op == n->op && other.device == n->device;

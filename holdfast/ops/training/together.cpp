@@ -36,8 +36,8 @@ void infer_together(Infer& s) {
   if (!op || !variables_of_rule(*op)) s.bad_value("rule", rule, "an op that moves variables");
   auto each = static_cast<int>(op->inputs.size());
   if (s.inputs() % each) s.bad_value("inputs", "a part of a call", "those of whole calls");
-  if (s.inputs() / each > kMostTogether)
-    s.bad_value("inputs", cat(s.inputs() / each, " calls"), cat("at most ", kMostTogether));
+  if (int held = s.inputs() / each * variables_of_rule(*op); held > kMostTogether)
+    s.bad_value("inputs", cat(held, " variables"), cat("at most ", kMostTogether));
   Calls calls(s, [&](int i) { return s.input(i); });
   for (const Tensors& in : calls.inputs) {
     check_signature(calls.op, in);

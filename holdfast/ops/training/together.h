@@ -5,8 +5,9 @@
 
 namespace holdfast::train {
 
-/// Calls that may become one, which holds all their variables at once.
-inline constexpr int kMostTogether = 64;
+/// Variables that one step holds at once, each by a lock: tools that watch over locks lose sight of
+/// a thread that has more than 64.
+inline constexpr int kMostTogether = 48;
 
 /// Moves several variables by one rule, which the attribute `rule` names; inputs are those of all
 /// its calls, one after the other.
