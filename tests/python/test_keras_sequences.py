@@ -131,6 +131,37 @@ def test_second_derivatives_are_those_of_steps(kind, options, masked):
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+@pytest.mark.parametrize("options", [CASES[0], CASES[2], CASES[3]], ids=str)
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_tangent_of_a_gradient_is_that_of_steps(kind, options, masked):
+    """Forward over reverse: no third derivative is needed for it."""
+    rng = np.random.default_rng(4)
+    batch, time, size, units = 2, 4, 3, 5
+    x = tf.constant(rng.normal(size=(batch, time, size)))
+    states = first_states(kind, rng, batch, units, "float64")
+    mask = tf.constant(rng.random((batch, time)) > 0.4) if masked else None
+
+    def product(layer):
+        sources = [*layer.trainable_variables, x, *states]
+        by = np.random.default_rng(6)
+        tangents = [tf.constant(by.normal(size=s.shape)) for s in sources]
+        with tf.autodiff.ForwardAccumulator(sources, tangents) as forward:
+            with tf.GradientTape() as tape:
+                tape.watch([x, *states])
+                out = layer(x, initial_state=states, mask=mask)
+                out = list(out) if isinstance(out, (list, tuple)) else [out]
+                loss = sum(tf.reduce_sum(tf.sin(o * (1.0 + i))) for i, o in enumerate(out))
+            slopes = tape.gradient(loss, sources)
+        return [forward.jvp(s) for s in slopes]
+
+    wanted = product(made(kind, units, x.shape, "float64", unroll=True, **options))
+    kernel = made(kind, units, x.shape, "float64", **options)
+    for got in (product(kernel), tf.function(lambda: product(kernel))()):
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
 def test_third_derivatives_are_refused():
     layer = tf.keras.layers.GRU(2)
     x = tf.constant(np.ones((1, 2, 2), "float32"))

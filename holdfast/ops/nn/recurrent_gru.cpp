@@ -178,6 +178,7 @@ Status run_second(Call& c) {
 
 }  // namespace
 
+static Tensors second_gradient(Grad& g);
 static const Op second_op =
     RAW_OP(GRUSequenceSecond)
         .inputs(
@@ -189,7 +190,7 @@ static const Op second_op =
         .doc("What second derivatives of a GRU over sequences are made of.")
         .infer(infer_second)
         .kernel("sequence", run_second)
-        .gradient(+[](Grad&) -> Tensors { refuse_third("a GRU"); });
+        .gradient(second_gradient);
 
 // The gradient's gradient. Backwards, with D = all that arrives for a step's h, q the product of
 // the state that r is multiplied with, h' the state before the step,
@@ -198,7 +199,8 @@ static const Op second_op =
 // What arrives for dz, dr, dn is `a`, `b`, `k`; D then gets what the forward run's tangent is. With
 // a kernel K the gradients of x and K are (dz, dr, dn) K' and the sum of x' (dz, dr, dn).
 static Tensors backward_gradient(Grad& g) {
-  if (g.has_x(6)) refuse_third("a GRU");
+  bool arrived_only = wants_only(g, 5, 8);
+  if (g.has_x(6) && !arrived_only) refuse_third("a GRU");
   const Tensor &recurrent = g.x(0), &first_h = g.x(1), &h = g.x(3);
   Tensor mask = given(g, 2), x_change = change_of_sums(g, {8, 9, 0, 4, 5}), weights = g.dy(1),
          m0 = g.dy(3), gates = turned(g.x(4));
@@ -214,20 +216,24 @@ static Tensors backward_gradient(Grad& g) {
   const Tensor &z = gate[0], &r = gate[1], &n = gate[2], &q = gate[3], &dn = sums[0];
   Tensor sz = z * (1 - z), sr = r * (1 - r), sn = 1 - n * n;
   Tensor a = v[0] + l[0], b = v[1] + l[1], k = v[2] + l[2] * r + b * q * sr;
+  Tensors out(8);
+  if (g.has_x(5)) out[5] = m;
+  if (g.has_x(6)) out[6] = turned(concat({a * sz, b * sr, k * sn, l[2]}, 2));
+  if (g.has_x(7)) out[7] = last_change(m0, m);
+  if (arrived_only) {
+    out.resize(static_cast<size_t>(g.inputs()));
+    return out;
+  }
   Tensor to_gates =
       concat({D * (a * (before_h - n) * (1 - 2 * z) - k * sn + before_m),
               dn * (b * q * (1 - 2 * r) + l[2]), -D * (a * sz + 2 * k * (1 - z) * n), b * dn * sr},
              2);
   Tensor inner = concat({sums[1], sums[2], sums[3]}, 2);
   ShiftedBack from_h = shifted_back(a * D * sz + matmul(inner, weights, {.transpose_b = true}));
-  Tensors out{sum_of_products(before_m, inner),
-              from_h.first,
-              Tensor(),
-              from_h.states,
-              turned(where_moving(mask, to_gates)),
-              g.has_x(5) ? m : Tensor(),
-              Tensor(),
-              g.has_x(7) ? last_change(m0, m) : Tensor()};
+  out[0] = sum_of_products(before_m, inner);
+  out[1] = from_h.first;
+  out[3] = from_h.states;
+  out[4] = turned(where_moving(mask, to_gates));
   add_input_gradients(g, {8, 9, 0, 4, 5}, concat({sums[1], sums[2], dn}, 2), out);
   return out;
 }
@@ -248,6 +254,24 @@ static const Op backward_op =
         .infer(infer_backward)
         .kernel("sequence", run_backward)
         .gradient(backward_gradient);
+
+// The change of h is linear in those of sums, inner parts and the first state, and goes back as a
+// gradient of h does.
+static Tensors second_gradient(Grad& g) {
+  if (!wants_only(g, 7, 10)) refuse_third("a GRU");
+  Tensors out(10);
+  if (g.has_dy(1)) {
+    Tensor none;
+    Tensors d = backward_op.list(
+                {g.x(0), g.x(1), given(g, 2), g.x(3), g.x(4), g.dy(1), none, none, none, none},
+                {true}),
+            sums = split(d[0], 3, {.axis = 2}), gate = split(turned(g.x(4)), 4, {.axis = 2});
+    out[7] = d[0];
+    out[8] = concat({sums[0], sums[1], sums[2] * gate[1]}, 2);
+    out[9] = d[3];
+  }
+  return out;
+}
 
 static const Op forward_op =
     RAW_OP(GRUSequence)

@@ -188,6 +188,7 @@ Status run_second(Call& c) {
 
 }  // namespace
 
+static Tensors second_gradient(Grad& g);
 static const Op second_op =
     RAW_OP(LSTMSequenceSecond)
         .inputs(
@@ -199,7 +200,7 @@ static const Op second_op =
         .doc("What second derivatives of an LSTM over sequences are made of.")
         .infer(infer_second)
         .kernel("sequence", run_second)
-        .gradient(+[](Grad&) -> Tensors { refuse_third("an LSTM"); });
+        .gradient(second_gradient);
 
 // The gradient's gradient. Backwards, with a = what arrives for the sums of the gates,
 //   D[t] = dh[t] + a[t+1] R', e[t] = dc[t] + D[t] o (1 - s^2) + e[t+1] f[t+1],  s = tanh(c),
@@ -208,7 +209,8 @@ static const Op second_op =
 // the forward run's tangents m and n are when the sums change by l. With a kernel K the gradients
 // of x and K are a K' and the sum of x' a, and that of the bias is the sum of a.
 static Tensors backward_gradient(Grad& g) {
-  if (g.has_x(9)) refuse_third("an LSTM");
+  bool arrived_only = wants_only(g, 7, 12);
+  if (g.has_x(9) && !arrived_only) refuse_third("an LSTM");
   const Tensor &recurrent = g.x(0), &first_h = g.x(1), &first_c = g.x(2), &h = g.x(4);
   Tensor mask = given(g, 3), weights = g.dy(1), m0 = g.dy(2), n0 = g.dy(3), c = turned(g.x(5)),
          gates = turned(g.x(6)), units = at(shape(recurrent), 0);
@@ -223,6 +225,16 @@ static Tensors backward_gradient(Grad& g) {
   const Tensor &i = gate[0], &f = gate[1], &k = gate[2], &o = gate[3];
   Tensor s = tanh(c), di = i * (1 - i), df = f * (1 - f), dk = 1 - k * k, dout = o * (1 - o),
          ds = 1 - s * s;
+  Tensors out(12);
+  if (g.has_x(7)) out[7] = m;
+  if (g.has_x(8)) out[8] = turned(n);
+  if (g.has_x(9)) out[9] = turned(concat({l[0] * di, l[1] * df, l[2] * dk, l[3] * dout}, 2));
+  if (g.has_x(10)) out[10] = last_change(m0, m);
+  if (g.has_x(11)) out[11] = last_change(n0, n);
+  if (arrived_only) {
+    out.resize(static_cast<size_t>(g.inputs()));
+    return out;
+  }
   Tensor to_gates = concat(
       {e * (l[0] * k * (1 - 2 * i) + l[2] * dk), e * (l[1] * before_c * (1 - 2 * f) + before_n),
        e * (l[0] * di - 2 * l[2] * i * k), D * (l[3] * s * (1 - 2 * o) + n * ds)},
@@ -230,18 +242,12 @@ static Tensors backward_gradient(Grad& g) {
   Tensor to_c = where_moving(mask, D * (l[3] * dout - 2 * n * o * s) * ds);
   ShiftedBack from_c = shifted_back(e * l[1] * df),
               from_h = shifted_back(matmul(a, weights, {.transpose_b = true}));
-  Tensors out{sum_of_products(before_m, a),
-              from_h.first,
-              from_c.first,
-              Tensor(),
-              from_h.states,
-              turned(to_c + from_c.states),
-              turned(where_moving(mask, to_gates)),
-              g.has_x(7) ? m : Tensor(),
-              g.has_x(8) ? turned(n) : Tensor(),
-              Tensor(),
-              g.has_x(10) ? last_change(m0, m) : Tensor(),
-              g.has_x(11) ? last_change(n0, n) : Tensor()};
+  out[0] = sum_of_products(before_m, a);
+  out[1] = from_h.first;
+  out[2] = from_c.first;
+  out[4] = from_h.states;
+  out[5] = turned(to_c + from_c.states);
+  out[6] = turned(where_moving(mask, to_gates));
   add_input_gradients(g, {12, 13, 0, 4, 5}, a, out);
   return out;
 }
@@ -262,6 +268,23 @@ static const Op backward_op =
         .infer(infer_backward)
         .kernel("sequence", run_backward)
         .gradient(backward_gradient);
+
+// The changes of h and c are linear in those of sums and first states, and go back as gradients of
+// h and c do. That run reads no h: what it would sum for weights is left.
+static Tensors second_gradient(Grad& g) {
+  if (!wants_only(g, 9, 12)) refuse_third("an LSTM");
+  Tensors out(12);
+  if (g.has_dy(2) || g.has_dy(3)) {
+    Tensor none, dc = g.has_dy(3) ? turned(g.dy(3)) : none;
+    Tensors d = backward_op.list({g.x(0), g.x(10), g.x(1), given(g, 2), g.y(2), g.x(3), g.x(4),
+                                  arrived(g, 2), dc, none, none, none, none, none},
+                                 {true});
+    out[9] = d[0];
+    out[10] = d[2];
+    out[11] = d[3];
+  }
+  return out;
+}
 
 static const Op forward_op =
     RAW_OP(LSTMSequence)

@@ -275,6 +275,12 @@ void refuse_third(const char* what) {
        {manual_fix("set the layer's `unroll`: then it is made of ops that have all of them")});
 }
 
+bool wants_only(const Grad& g, int first, int end) {
+  for (int i = 0; i < g.inputs(); ++i)
+    if ((i < first || i >= end) && g.wants(i)) return false;
+  return true;
+}
+
 Tensor last_change(const Tensor& first, const Tensor& states) {
   Tensor all = concat({expand_dims(first, 1), states}, 1);
   Tensor place = stack({0, at(shape(all), 1) - 1, 0});

@@ -118,6 +118,9 @@ Tensor where_moving(const Tensor& mask, const Tensor& t);
 Tensor turned(const Tensor& t);
 /// Refuses third derivatives of `what`, "an LSTM".
 [[noreturn]] void refuse_third(const char* what);
+/// Whether nobody wants the gradient of an input beside [first, end): those that all is linear in,
+/// so that a tangent of what the op gives needs no further derivative.
+bool wants_only(const Grad& g, int first, int end);
 /// The change of the last state: the last of `states`, or of `first` where there are no steps.
 Tensor last_change(const Tensor& first, const Tensor& states);
 /// An input, or what arrives for an output; empty without it.
