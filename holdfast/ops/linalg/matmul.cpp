@@ -270,6 +270,12 @@ static const Op matmul_op =
         })
         .keeps("a, b");
 
+// Matrices one below the other; empty where it is not known how wide they are.
+static Tensor in_one_column(const Tensor& t) {
+  int64_t width = t.shape()[-1];
+  return width > 0 ? reshape(t, {-1, width}) : Tensor();
+}
+
 // The formula of all three batched ops: `adj` are their attributes.
 static Tensors batch_gradient(Grad& g, const Op& product, bool adj_x, bool adj_y,
                               const Attrs& before) {
@@ -282,7 +288,14 @@ static Tensors batch_gradient(Grad& g, const Op& product, bool adj_x, bool adj_y
   };
   if (g.wants(0))
     dx = sum_to(adj_x ? times(g.x(1), dy, adj_y, true) : times(dy, g.x(1), false, !adj_y), g.x(0));
-  if (g.wants(1))
+  // One matrix times many, as a layer over sequences has it: the sum of many products is one
+  // product of all their rows.
+  if (g.wants(1) && !adj_x && g.x(1).rank() == 2 && g.x(0).rank() > 2) {
+    Tensor x = in_one_column(g.x(0)), d = in_one_column(dy);
+    if (x.defined() && d.defined())
+      dz = adj_y ? times(d, x, true, false) : times(x, d, true, false);
+  }
+  if (g.wants(1) && !dz.defined())
     dz = sum_to(adj_y ? times(dy, g.x(0), true, adj_x) : times(g.x(0), dy, !adj_x, false), g.x(1));
   return {dx, dz};
 }
