@@ -7,6 +7,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/queue.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/data/worker.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
@@ -166,7 +167,8 @@ struct Ahead final : RefCounted {
 };
 
 struct Taking final : Cursor {
-  Taking(Owned<Cursor> input, int64_t most) : ahead(make_ref<Ahead>(std::move(input), most)) {}
+  Taking(Owned<Cursor> input, int64_t most, const ElementSpec& of)
+      : ahead(make_ref<Ahead>(std::move(input), most)), spec(of) {}
   // The thread begins with the first element that is asked for.
   void begin_ahead() override {
     if (worker) return;
@@ -198,17 +200,18 @@ struct Taking final : Cursor {
   void restore(Restoring& from) override {
     ahead->ended = from.number() != 0;
     int64_t n = from.count();
-    for (int64_t i = 0; i < n; ++i) ahead->queue.push({from.element(), nullptr});
+    for (int64_t i = 0; i < n; ++i) ahead->queue.push({restored(from, spec), nullptr});
     if (!ahead->ended) ahead->input->restore(from);
   }
   const Ref<Ahead> ahead;
+  const ElementSpec spec;
   Owned<Worker> worker;
 };
 
 }  // namespace
 
-Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most) {
-  return Owned<Cursor>(new Taking(std::move(input), most));
+Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most, const ElementSpec& spec) {
+  return Owned<Cursor>(new Taking(std::move(input), most, spec));
 }
 
 void refuse_at_the_end() {

@@ -66,7 +66,7 @@ int64_t threads_for(int64_t num_parallel_calls, const char* stage);
 Dataset parallel_map(const Dataset& input, Ref<ElementFunction> f, const ElementSpec& gives,
                      const ParallelOptions& o);
 /// The elements of a cursor, of which a thread has up to `most` ready; kAutotune: what suits.
-Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most);
+Owned<Cursor> run_ahead(Owned<Cursor> input, int64_t most, const ElementSpec& spec);
 
 /// Throws: threads do not come along into a forked process.
 [[noreturn]] void refuse_forked(const char* stage);

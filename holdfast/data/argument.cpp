@@ -7,7 +7,7 @@
 namespace holdfast::data {
 namespace {
 
-class Argument final : public DatasetObject, public MayBeOpen {
+class Argument final : public DatasetObject, public MayBeOpen, public StandsForDataset {
  public:
   Argument(const Tensor& carrier, const ElementSpec& spec)
       : DatasetObject(spec, {}), carrier_(carrier) {}
@@ -19,6 +19,12 @@ class Argument final : public DatasetObject, public MayBeOpen {
   }
   void add_open(std::vector<Tensor>& to) const override { to = {carrier_}; }
   Owned<Cursor> start() const override { return given().begin(); }
+  const DatasetObject* stands_for(const Bound* now) const override {
+    for (size_t i = 0; now && i < now->symbols.size(); ++i)
+      if (now->symbols[i].id() == carrier_.id())
+        return dynamic_cast<const DatasetObject*>(now->values[i].rep()->beyond.get());
+    return nullptr;
+  }
 
  private:
   const DatasetObject& given() const {

@@ -17,6 +17,11 @@ int64_t batches(int64_t elements, int64_t size, bool drop) {
   return elements < 0 ? elements : elements / size + (elements % size != 0 && !drop);
 }
 
+int64_t all_rows(int64_t batches, int64_t rows) {
+  int64_t all;
+  return __builtin_mul_overflow(batches, rows, &all) ? kUnknownCardinality : all;
+}
+
 void refuse_difference(const DatasetObject& stage, int64_t first, size_t i, size_t component,
                        const Tensor& a, const Tensor& b) {
   Diagnostic d;
@@ -195,7 +200,7 @@ class Unbatch final : public DatasetObject {
     int64_t n = input().cardinality();
     if (n <= 0) return n;
     for (const ElementType& t : input().spec().leaves())
-      if (t.shape.has_rank() && t.shape[0] >= 0) return n * t.shape[0];
+      if (t.shape.has_rank() && t.shape[0] >= 0) return all_rows(n, t.shape[0]);
     return kUnknownCardinality;
   }
   Owned<Cursor> start() const override { return started<Unbatch, Apart>(*this); }

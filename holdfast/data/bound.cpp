@@ -1,6 +1,7 @@
 #include "holdfast/data/bound.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <unordered_set>
 
@@ -47,20 +48,28 @@ std::vector<Tensor> open_tensors(const DatasetObject& dataset) {
   return std::move(looking.found);
 }
 
-Iteration::Iteration(Ref<Bound> values, bool has_branches, bool in_first_order)
-    : bound(std::move(values)), common_(make_ref<Common>()), has_branches_(has_branches) {
+Iteration::Iteration(Ref<Bound> values, std::vector<const DatasetObject*> joins,
+                     bool in_first_order)
+    : bound(std::move(values)), common_(make_ref<Common>()) {
   common_->in_first_order = in_first_order;
+  common_->joins = std::move(joins);
 }
 Iteration::Iteration(Ref<Bound> values, Ref<Common> common)
-    : bound(std::move(values)), common_(std::move(common)), has_branches_(true) {}
+    : bound(std::move(values)), common_(std::move(common)) {}
 
 Ref<Iteration> Iteration::branch(const DatasetObject& stage, size_t i) {
-  if (!has_branches_) return nullptr;
+  const auto& joins = common_->joins;  // which stay as they are
+  if (std::find(joins.begin(), joins.end(), &stage) == joins.end()) return nullptr;
   std::lock_guard lock(mutex_);
   for (const Branch& b : branches_)
     if (b.stage == &stage && b.input == i) return b.of;
   branches_.push_back({&stage, i, Ref<Iteration>(new Iteration(bound, common_))});
   return branches_.back().of;
+}
+
+std::vector<Iteration::Branch> Iteration::branches() const {
+  std::lock_guard lock(mutex_);
+  return branches_;
 }
 
 void Iteration::add(const Generator* running) {
@@ -113,6 +122,12 @@ std::vector<Ref<Place>> Place::parts() const {
   std::lock_guard lock(mutex_);
   return parts_;
 }
+
+MakesDatasets::MakesDatasets()
+    : number([] {
+        static std::atomic<uint64_t> last{0};
+        return ++last;
+      }()) {}
 
 Ref<Place> made_in_place() {
   Ref<Place> around = Making::next();

@@ -26,14 +26,24 @@ struct Drawn final : RefCounted {
 /// What the stages of one iteration share, on whatever thread they work.
 class HOLDFAST_API Iteration final : public RefCounted {
  public:
-  explicit Iteration(Ref<Bound> values, bool has_branches = false, bool in_first_order = false);
+  /// `joins` are the stages whose inputs have random numbers of their own (`joins_of`): whoever
+  /// makes this keeps them.
+  explicit Iteration(Ref<Bound> values, std::vector<const DatasetObject*> joins = {},
+                     bool in_first_order = false);
   const Ref<Bound> bound;
   /// Whether stages take the seeds of their first iteration, and draw none.
   bool in_first_order() const { return common_->in_first_order; }
 
   /// Where some stage is an input of several others, each of them has random numbers of its own:
-  /// what input `i` of a stage with several works on. Null where there is no such stage.
+  /// what input `i` of a stage with several works on. Null where the stage is none of the joins:
+  /// inputs of those that functions hold or make go on with one another's numbers.
   Ref<Iteration> branch(const DatasetObject& stage, size_t i);
+  struct Branch {
+    const DatasetObject* stage;
+    size_t input;
+    Ref<Iteration> of;
+  };
+  std::vector<Branch> branches() const;
 
   /// Where random ops in a function of its stages stand: each iteration begins them anew, as
   /// TensorFlow's does, and goes on with them where a stage begins again.
@@ -58,21 +68,16 @@ class HOLDFAST_API Iteration final : public RefCounted {
   struct Common final : RefCounted {
     mutable std::mutex mutex;
     bool in_first_order = false;
+    std::vector<const DatasetObject*> joins;
     std::vector<const Generator*> generators;
     std::vector<const DatasetObject*> stages;
     std::vector<std::pair<uint64_t, Ref<DatasetObject>>> made;
-  };
-  struct Branch {
-    const DatasetObject* stage;
-    size_t input;
-    Ref<Iteration> of;
   };
   Iteration(Ref<Bound> values, Ref<Common> common);
   Ref<Drawn> drawn_so_far(const Object& function) const;  // under the lock
   void visit_draws(Visitor& see) const;
 
   const Ref<Common> common_;
-  const bool has_branches_;
   mutable std::mutex mutex_;
   std::vector<Ref<Drawn>> drawn_;
   std::vector<Branch> branches_;
@@ -115,9 +120,31 @@ class HOLDFAST_API Making {
 class HOLDFAST_API HoldsDatasets {
  public:
   virtual void add_datasets(std::vector<Ref<DatasetObject>>& to) const = 0;
+  /// What tells its code from other code, where that can be told.
+  virtual void add_code(Saving&) const {}
 
  protected:
   ~HoldsDatasets() = default;
+};
+
+/// A function whose datasets can be made again of the same element: they are known by its number.
+class HOLDFAST_API MakesDatasets {
+ public:
+  MakesDatasets();
+  const uint64_t number;
+
+ protected:
+  ~MakesDatasets() = default;
+};
+
+/// A stage that is another dataset in each iteration: an argument of a function.
+class StandsForDataset {
+ public:
+  /// Which one it is; null where that is not told.
+  virtual const DatasetObject* stands_for(const Bound* values) const = 0;
+
+ protected:
+  ~StandsForDataset() = default;
 };
 
 /// What holds tensors that may be a graph's.

@@ -124,6 +124,10 @@ class Rebatch final : public DatasetObject {
         sizes_(std::move(sizes)),
         drop_(drop) {}
   const char* name() const override { return "rebatch"; }
+  void add_facts(Saving& to) const override {
+    for (int64_t size : sizes_) to.number(size);
+    to.number(drop_);
+  }
   int64_t cardinality() const override {
     return input().cardinality() == 0 ? 0 : kUnknownCardinality;
   }

@@ -63,6 +63,7 @@ class Chosen final : public DatasetObject {
   Chosen(const ElementSpec& spec, std::vector<Ref<DatasetObject>> inputs, bool stop_on_empty)
       : DatasetObject(spec, std::move(inputs)), stop_(stop_on_empty) {}
   const char* name() const override { return "choose_from_datasets"; }
+  void add_facts(Saving& to) const override { to.number(stop_); }
   int64_t cardinality() const override {
     // As TensorFlow has it: one that has no end is enough, though the choices may have one.
     bool endless = false, any = inputs_[0]->cardinality() != 0;

@@ -9,6 +9,8 @@ namespace holdfast::data {
 
 /// How many batches are made of so many elements.
 int64_t batches(int64_t elements, int64_t size, bool drop);
+/// How many rows so many batches have; unknown where no int64 says it.
+int64_t all_rows(int64_t batches, int64_t rows);
 
 /// Elements of a batch differ: says which, and how. `first` is the number of the batch's first one,
 /// which has `a`; the one `i` behind it has `b`.

@@ -16,6 +16,10 @@ namespace holdfast::data {
 
 const ObjectClass IteratorObject::kClass{"DatasetIterator"};
 
+namespace {
+constexpr std::string_view kHead = "holdfast data 5";  // of a saved position
+}  // namespace
+
 Dataset::Dataset(Ref<DatasetObject> object) : object_(std::move(object)) {
   if (!object_) fail(Code::E1104, "a Dataset is made of nothing");
 }
@@ -81,7 +85,8 @@ IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
 
 IteratorObject::IteratorObject(Ref<DatasetObject> dataset, Ref<Bound> bound)
     : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
-  position_->set_iteration(make_ref<Iteration>(std::move(bound), shares_stages(*dataset_)));
+  auto joins = joins_of(*dataset_, bound.get());
+  position_->set_iteration(make_ref<Iteration>(std::move(bound), std::move(joins)));
   Working on(position_->iteration());
   position_->cursor = dataset_->begin();
 }
@@ -120,7 +125,7 @@ Nested at(const Dataset& dataset, int64_t index) {
     Lifted lifted;
     DeviceScope host(cpu());
     Dataset from = dataset.skip(index);
-    Working on(make_ref<Iteration>(nullptr, shares_stages(*from.object()), true));
+    Working on(make_ref<Iteration>(nullptr, joins_of(*from.object(), nullptr), true));
     random::WithoutSource own;
     Owned<Cursor> cursor = from.object()->begin();
     if (Nested out; cursor->next(out)) return out;
@@ -133,12 +138,12 @@ std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
   Working on(position_->iteration());
   Saving to(*dataset_);
-  to.text("holdfast data 4");
+  to.text(kHead);
   to.text(dataset_->chain());
   to.text(dataset_->spec().text());
   // Of stages that have ended, and of all at the end: the next iteration goes on with their seeds.
   // Those that run say again where they stand, while they wait for it.
-  save_kept_of({dataset_}, to);
+  save_kept_in(position_->iteration(), dataset_, to);
   to.number(position_->ended);
   if (!position_->ended) position_->cursor->save(to);
   return to.take();
@@ -147,18 +152,16 @@ std::string IteratorObject::save() const {
 void IteratorObject::restore(std::string_view bytes) {
   Using alone(*position_, "restored");
   Restoring from(bytes, *dataset_);
-  if (from.text() != "holdfast data 4") Restoring::refuse("it is of another kind");
+  if (from.text() != kHead) Restoring::refuse("it is of another kind");
   if (std::string chain = from.text(); chain != dataset_->chain())
     Restoring::refuse(
         cat("it was saved from the stages ", chain, ", these are ", dataset_->chain()));
   if (std::string spec = from.text(); spec != dataset_->spec().text())
     Restoring::refuse(cat("its elements are ", spec, ", these are ", dataset_->spec().text()));
   // Threads of the cursor before may still draw numbers: they are another iteration's.
-  auto iteration = make_ref<Iteration>(position_->iteration()->bound, shares_stages(*dataset_));
-  {
-    Working on(iteration);
-    restore_kept_of({dataset_}, from);
-  }
+  Ref<Bound> bound = position_->iteration()->bound;
+  auto iteration = make_ref<Iteration>(bound, joins_of(*dataset_, bound.get()));
+  restore_kept_in(iteration, dataset_, from);
   bool ended = from.number() != 0;
   Owned<Cursor> cursor;
   if (!ended) {

@@ -105,8 +105,8 @@ class CsvTexts : public Streamed {
       std::string_view line = stream_.look_until('\n');
       size_t end = 0;
       for (; end < line.size() && (open || line[end] != '\r'); ++end) {
-        bool quote = quotes_ && line[end] == '"';
-        if (quote && (open || may_open)) open = !open;
+        bool quote = quotes_ && line[end] == '"' && (open || may_open);
+        if (quote) open = !open;
         may_open = quote || line[end] == delim_;  // two quotes are one, between quotes
       }
       out += line.substr(0, end);
@@ -214,9 +214,12 @@ class OneFile final : public DatasetObject {
 /// What the program wrote: all files, which its input puts one after the other, or in turn.
 class Files final : public DatasetObject {
  public:
-  Files(const char* name, const Dataset& contents)
-      : DatasetObject(contents.element_spec(), {contents.object()}), name_(name) {}
+  Files(const char* name, const Dataset& contents, std::string facts)
+      : DatasetObject(contents.element_spec(), {contents.object()}),
+        name_(name),
+        facts_(std::move(facts)) {}
   const char* name() const override { return name_; }
+  void add_facts(Saving& to) const override { to.text(facts_); }
   int64_t cardinality() const override { return input().cardinality(); }
   Owned<Cursor> start() const override { return started<Files, Each>(*this); }
 
@@ -243,7 +246,17 @@ class Files final : public DatasetObject {
     int64_t at = 0;
   };
   const char* const name_;
+  const std::string facts_;
 };
+
+// What options say of the elements.
+std::string facts_of(const FilesOptions& o) { return o.compression_type; }
+std::string facts_of(const CsvRecordsOptions& o) {
+  return cat(o.compression_type, " ", o.header, " ", o.use_quote_delim, " ", o.field_delim);
+}
+std::string facts_of(const PieceOptions& o) {
+  return cat(o.compression_type, " ", o.bytes, " ", o.header_bytes, " ", o.footer_bytes);
+}
 
 template <class Reader, class Options>
 Dataset of_files(const FileNames& files, const char* function, const Options& o) {
@@ -259,7 +272,8 @@ Dataset of_files(const FileNames& files, const char* function, const Options& o)
     return Dataset(make_ref<OneFile<Reader, Options>>(name.tensor().item<std::string>(), o));
   };
   return Dataset(make_ref<Files>(
-      function, files.dataset().interleaved(make, {.cycle_length = at_once}, nullptr, &gives)));
+      function, files.dataset().interleaved(make, {.cycle_length = at_once}, nullptr, &gives),
+      facts_of(o)));
 }
 
 }  // namespace

@@ -19,14 +19,16 @@ thread_local int t_probing = 0;
 
 class Plain final : public ElementFunction {
  public:
-  Plain(detail::ElementCode code, Ref<ElementFunction> around)
-      : code_(std::move(code)), around_(std::move(around)) {}
+  Plain(detail::ElementCode code, Ref<ElementFunction> around, std::string facts)
+      : code_(std::move(code)), around_(std::move(around)), facts_(std::move(facts)) {}
+  void add_facts(Saving& to) const override { to.text(facts_); }
   const Object& draws_as() const override { return around_ ? around_->draws_as() : *this; }
   Nested operator()(const Nested& element) override { return code_(element); }
 
  private:
   const detail::ElementCode code_;
   const Ref<ElementFunction> around_;
+  const std::string facts_;
 };
 
 // The random nodes of a graph and of those in it, in their order.
@@ -242,8 +244,9 @@ Ref<ElementFunction> traced_function(detail::ElementCode code, const ElementSpec
   return make_ref<Traced>(std::move(code), takes, name);
 }
 
-Ref<ElementFunction> plain_function(detail::ElementCode code, Ref<ElementFunction> around) {
-  return make_ref<Plain>(std::move(code), std::move(around));
+Ref<ElementFunction> plain_function(detail::ElementCode code, Ref<ElementFunction> around,
+                                    std::string facts) {
+  return make_ref<Plain>(std::move(code), std::move(around), std::move(facts));
 }
 
 Ref<ElementFunction> concrete_function(Ref<ConcreteFunction> function, std::vector<Tensor> captured,

@@ -11,9 +11,11 @@ class Dataset;
 /// Code that is traced for elements of a spec, and runs as a graph.
 HOLDFAST_API Ref<ElementFunction> traced_function(detail::ElementCode code,
                                                   const ElementSpec& takes, const char* name);
-/// Code that is called as it is; `around`, where it calls that one.
+/// Code that is called as it is; `around`, where it calls that one. `facts` tell it from other
+/// code.
 HOLDFAST_API Ref<ElementFunction> plain_function(detail::ElementCode code,
-                                                 Ref<ElementFunction> around = nullptr);
+                                                 Ref<ElementFunction> around = nullptr,
+                                                 std::string facts = {});
 /// A function that was traced already: its arguments are the element's tensors, then `captured`.
 /// What it gives are its first outputs, in the form of `gives`. `held` lives as long as it.
 HOLDFAST_API Ref<ElementFunction> concrete_function(Ref<ConcreteFunction> function,

@@ -17,6 +17,12 @@ void add_datasets_in(const Nested& element, std::vector<Ref<DatasetObject>>& to)
     if (DatasetObject* inside = dataset_in(t)) to.emplace_back(inside);
 }
 
+/// A dataset in an element whose origin is known.
+struct Made final : RefCounted {
+  Ref<DatasetObject> dataset;
+  Ref<Origin> origin;
+};
+
 class Given final : public DatasetObject, public HoldsDatasets {
  public:
   Given(const ElementSpec& spec, std::vector<Nested> elements)
@@ -54,15 +60,46 @@ class Given final : public DatasetObject, public HoldsDatasets {
 
 }  // namespace
 
-Tensor component_of(const Dataset& dataset) {
+namespace {
+
+Tensor leading_to(Ref<RefCounted> what) {
   auto rep = make_ref<TensorRep>(DType::kVariant, Shape{}, nullptr);
-  rep->beyond = Ref<RefCounted>(dataset.object());
+  rep->beyond = std::move(what);
   return Tensor(std::move(rep));
+}
+
+}  // namespace
+
+Tensor component_of(const Dataset& dataset) {
+  return leading_to(Ref<RefCounted>(dataset.object()));
 }
 
 DatasetObject* dataset_in(const Tensor& t) {
   if (t.dtype() != DType::kVariant) return nullptr;
-  return dynamic_cast<DatasetObject*>(t.rep()->beyond.get());
+  RefCounted* there = t.rep()->beyond.get();
+  if (auto* dataset = dynamic_cast<DatasetObject*>(there)) return dataset;
+  auto* made = dynamic_cast<Made*>(there);
+  return made ? made->dataset.get() : nullptr;
+}
+
+Nested with_origins(const Nested& given, uint64_t maker, const Nested& element) {
+  std::vector<Tensor> leaves = given.leaves();
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (DatasetObject* dataset = dataset_in(leaves[i])) {
+      auto made = make_ref<Made>();
+      made->dataset = Ref<DatasetObject>(dataset);
+      made->origin = make_ref<Origin>();
+      made->origin->maker = maker;
+      made->origin->element = element;
+      made->origin->leaf = i;
+      leaves[i] = leading_to(std::move(made));
+    }
+  return given.with_leaves(leaves);
+}
+
+const Origin* origin_of(const Tensor& t) {
+  auto* made = t.dtype() == DType::kVariant ? dynamic_cast<Made*>(t.rep()->beyond.get()) : nullptr;
+  return made ? made->origin.get() : nullptr;
 }
 
 bool holds_datasets(const Nested& element) {
@@ -102,13 +139,17 @@ Dataset of_datasets(const std::vector<Dataset>& datasets) {
   return of_elements(ElementSpec::of(component_of(promised(spec))), std::move(parts));
 }
 
-std::vector<Nested> all_of(const DatasetObject& dataset) {
+std::vector<Nested> all_of(const DatasetObject& dataset, bool in_first_order) {
   if (auto* given = dynamic_cast<const Given*>(&dataset)) return given->all();
   if (dataset.cardinality() == kInfinite)
     fail(Code::E1105, "a dataset without end stands in an element that is to be saved",
          "a position holds the elements of such datasets",
          {manual_fix("`take` so many of it as are needed")});
   std::vector<Nested> out;
+  Ref<Iteration> now = Working::current();
+  if (in_first_order)
+    now = make_ref<Iteration>(now ? now->bound : Ref<Bound>(), joins_of(dataset, nullptr), true);
+  Working on(now);
   Owned<Cursor> cursor = dataset.begin();
   for (Nested one; cursor->next(one);) {
     check_stop();

@@ -84,6 +84,7 @@ class CacheFile final : public DatasetObject {
   CacheFile(const Ref<DatasetObject>& input, std::string path)
       : DatasetObject(input->spec(), {input}), path_(std::move(path)) {}
   const char* name() const override { return "cache"; }
+  void add_facts(Saving& to) const override { to.text(path_); }
   int64_t cardinality() const override { return input().cardinality(); }
   Owned<Cursor> start() const override { return started<CacheFile, Keeping<CacheFile>>(*this); }
 
@@ -110,6 +111,7 @@ class FilesOfSnapshot final : public DatasetObject {
       : DatasetObject(ElementSpec::of(component_of(promised(of))), {}),
         folder_(std::move(folder)) {}
   const char* name() const override { return "files of a snapshot"; }
+  void add_facts(Saving& to) const override { to.text(folder_); }
   int64_t cardinality() const override { return kUnknownCardinality; }
   Owned<Cursor> start() const override { return started<FilesOfSnapshot, OneByOne>(*this); }
   bool are_there() const { return ElementFolder::find(folder_).has_value(); }

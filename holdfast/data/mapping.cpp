@@ -181,6 +181,7 @@ class Interleave final : public DatasetObject {
   void add_facts(Saving& to) const override {
     to.number(cycle_);
     to.number(block_);
+    if (auto* code = dynamic_cast<const HoldsDatasets*>(held_.get())) code->add_code(to);
   }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
@@ -267,7 +268,7 @@ class Interleave final : public DatasetObject {
                               d.element_spec().text(), ", expected ", stage->spec().text()));
       Owned<Cursor> cursor = d.object()->begin();
       if (static_cast<size_t>(&place - parts.data()) >= stage->threads()) return cursor;
-      return run_ahead(std::move(cursor), std::max<int64_t>(2, stage->block_));
+      return run_ahead(std::move(cursor), std::max<int64_t>(2, stage->block_), stage->spec());
     }
     void save(Saving& to) const override {
       to.number(at);
@@ -296,7 +297,7 @@ class Interleave final : public DatasetObject {
       if (turn >= parts.size()) Restoring::refuse("it is at a part that there is not");
       for (Part& part : parts) {
         if (!from.number()) continue;
-        part.of = from.element();
+        part.of = restored(from, stage->input().spec());
         part.cursor = made(part.of, part);
         int64_t given = from.number();
         if (from.number()) {

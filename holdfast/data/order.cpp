@@ -4,6 +4,7 @@
 #include "holdfast/data/arguments.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/draws.h"
+#include "holdfast/data/stages.h"
 
 namespace holdfast::data {
 namespace {
@@ -296,7 +297,7 @@ class Shuffle final : public DatasetObject {
       begin = 0, end = n;
       for (int64_t i = 0; i < n; ++i)
         if constexpr (std::is_same_v<T, Nested>)
-          buffer.push_back(from.element());
+          buffer.push_back(restored(from, stage->spec()));
         else
           buffer.push_back(checked_row(from.number()));
       input->restore(from);

@@ -9,6 +9,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/ahead.h"
 #include "holdfast/data/bound.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/data/worker.h"
 #include "holdfast/device/device.h"
 #include "holdfast/exec/init_scope.h"
@@ -236,7 +237,8 @@ class ParallelMap final : public DatasetObject {
         auto slot = make_ref<Slot>();
         slot->number = from.number();
         slot->state = from.number() ? Slot::State::kDone : Slot::State::kWaiting;
-        slot->element = from.element();
+        bool done = slot->state == Slot::State::kDone;
+        slot->element = restored(from, done ? stage->spec() : stage->input().spec());
         shared->slots.push_back(std::move(slot));
       }
       restore_draws(*stage->function_, from);

@@ -8,6 +8,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
 #include "holdfast/data/collect.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/visit.h"
@@ -124,6 +125,12 @@ class PartsBatch final : public DatasetObject {
              const ElementSpec& gives)
       : DatasetObject(gives, {input}), size_(size), drop_(drop), rules_(std::move(rules)) {}
   const char* name() const override { return "batch"; }
+  void add_facts(Saving& to) const override {
+    to.number(size_);
+    to.number(drop_);
+    for (const PartRule& rule : rules_)
+      if (rule.kind == Kind::kElements) to.text(rule.row_shape.text());
+  }
   int64_t cardinality() const override { return batches(input().cardinality(), size_, drop_); }
   Owned<Cursor> start() const override { return started<PartsBatch, Together>(*this); }
 
@@ -396,7 +403,7 @@ class PartsUnbatch final : public DatasetObject {
       bool splits = rule.kind == Kind::kRagged && rule.splits > 0;
       const Shape& rows = types[k + (splits ? 1 : 0)].shape;
       if (rule.kind != Kind::kSparse && rows.has_rank() && rows.rank() > 0 && rows[0] >= 0)
-        return n * (rows[0] - (splits ? 1 : 0));
+        return all_rows(n, rows[0] - (splits ? 1 : 0));
       k += rule.size();
     }
     return kUnknownCardinality;
@@ -446,7 +453,7 @@ class PartsUnbatch final : public DatasetObject {
     void restore(Restoring& from) override {
       if (from.number()) {
         int64_t there = from.number();
-        batch = from.element();
+        batch = restored(from, stage->input().spec());
         begin();
         if (there < 0 || there > size) Restoring::refuse("it is behind the end of a batch");
         at = there;

@@ -6,6 +6,7 @@
 #include "holdfast/data/ahead.h"
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 
 namespace holdfast::data {
@@ -90,7 +91,7 @@ class Cache final : public DatasetObject {
       at = static_cast<size_t>(from.number());
       int64_t n = from.count();
       kept = make_ref<Elements>();
-      for (int64_t i = 0; i < n; ++i) kept->all.push_back(from.element());
+      for (int64_t i = 0; i < n; ++i) kept->all.push_back(restored(from, stage->spec()));
       if (at > kept->all.size()) Restoring::refuse("it is behind the end of the data");
       if (from.number()) {
         input = stage->input().begin();
@@ -120,7 +121,7 @@ class Prefetch final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), size_(size) {}
   const char* name() const override { return "prefetch"; }
   int64_t cardinality() const override { return input().cardinality(); }
-  Owned<Cursor> start() const override { return run_ahead(input().begin(), size_); }
+  Owned<Cursor> start() const override { return run_ahead(input().begin(), size_, spec()); }
 
  private:
   const int64_t size_;

@@ -159,6 +159,9 @@ class Generated final : public DatasetObject {
   Generated(const ElementSpec& spec, Ref<GeneratorSource> source)
       : DatasetObject(spec, {}), source_(std::move(source)) {}
   const char* name() const override { return "from_generator"; }
+  void add_facts(Saving& to) const override {
+    if (auto* code = dynamic_cast<const HoldsDatasets*>(source_.get())) code->add_code(to);
+  }
   int64_t cardinality() const override { return kUnknownCardinality; }
   void visit(Visitor& see) const override { see.child(source_); }
   Owned<Cursor> start() const override { return started<Generated, Turn>(*this); }

@@ -19,6 +19,10 @@ class Stages::Walk final : public Visitor {
       into_.numbers_.emplace(stage, static_cast<int64_t>(into_.all_.size()));
       into_.all_.emplace_back(stage);
     }
+    if (auto* maker = dynamic_cast<const MakesDatasets*>(&child))
+      if (auto* f = dynamic_cast<const ElementFunction*>(&child))
+        into_.makers_.emplace_back(maker->number,
+                                   Ref<ElementFunction>(const_cast<ElementFunction*>(f)));
     child.visit(*this);
     for (const Ref<DatasetObject>& held : held_by(&child)) object(*held);
   }
@@ -38,18 +42,43 @@ int64_t Stages::number_of(const DatasetObject& stage) const {
   return found == numbers_.end() ? -1 : found->second;
 }
 
-bool shares_stages(const DatasetObject& dataset) {
+int64_t Stages::maker_of(uint64_t number) const {
+  for (size_t i = 0; i < makers_.size(); ++i)
+    if (makers_[i].first == number) return static_cast<int64_t>(i);
+  return -1;
+}
+
+ElementFunction* Stages::maker_at(int64_t place) const {
+  bool there = place >= 0 && place < static_cast<int64_t>(makers_.size());
+  return there ? makers_[static_cast<size_t>(place)].second.get() : nullptr;
+}
+
+int64_t Stages::number_of_made(const DatasetObject& dataset) const {
+  for (size_t i = 0; i < made.size(); ++i)
+    if (dataset_in(made[i]) == &dataset) return static_cast<int64_t>(i);
+  return -1;
+}
+
+std::vector<const DatasetObject*> joins_of(const DatasetObject& dataset, const Bound* bound) {
+  std::vector<const DatasetObject*> joins, left{&dataset};
   std::unordered_set<const DatasetObject*> seen{&dataset};
-  std::vector<const DatasetObject*> left{&dataset};
+  bool shared = false;
+  auto go_to = [&](const DatasetObject* stage) {
+    if (seen.insert(stage).second)
+      left.push_back(stage);
+    else
+      shared = true;
+  };
   while (!left.empty()) {
     const DatasetObject* now = left.back();
     left.pop_back();
-    for (const Ref<DatasetObject>& in : now->inputs()) {
-      if (!seen.insert(in.get()).second) return true;
-      left.push_back(in.get());
-    }
+    if (now->inputs().size() > 1) joins.push_back(now);
+    for (const Ref<DatasetObject>& in : now->inputs()) go_to(in.get());
+    if (auto* argument = dynamic_cast<const StandsForDataset*>(now))
+      if (const DatasetObject* given = argument->stands_for(bound)) go_to(given);
   }
-  return false;
+  if (!shared) joins.clear();
+  return joins;
 }
 
 std::vector<Ref<DatasetObject>> held_by(const Object* holder) {
@@ -78,6 +107,12 @@ uint64_t fingerprint_of(const DatasetObject& dataset) {
   return uint64_t{io::crc32c(bytes)} << 32 | io::crc32c(bytes, 0x9e3779b9U);
 }
 
+Nested restored(Restoring& from, const ElementSpec& spec) {
+  Nested out = from.element();
+  if (auto wrong = spec.mismatch(out)) Restoring::refuse(cat("an element: ", *wrong));
+  return out;
+}
+
 void add_tensor(const Tensor& given, Saving& to) {
   if (given.is_symbolic() || dataset_in(given)) return;
   Tensor t = copy_to(given, cpu());
@@ -89,6 +124,52 @@ void add_tensor(const Tensor& given, Saving& to) {
   else
     sum = io::crc32c({static_cast<const char*>(t.raw()), static_cast<size_t>(t.bytes())});
   to.number(sum);
+}
+
+namespace {
+
+void save_branches(const Iteration& iteration, const Stages& stages, Saving& to) {
+  std::vector<Iteration::Branch> all = iteration.branches();
+  std::erase_if(all, [&](const auto& b) { return stages.number_of(*b.stage) < 0; });
+  to.number(static_cast<int64_t>(all.size()));
+  for (const Iteration::Branch& b : all) {
+    to.number(stages.number_of(*b.stage));
+    to.number(static_cast<int64_t>(b.input));
+    Working on(b.of);
+    save_kept_of({b.stage->inputs()[b.input]}, to);
+    save_branches(*b.of, stages, to);
+  }
+}
+
+void restore_branches(Iteration& iteration, const Stages& stages, Restoring& from) {
+  for (int64_t n = from.count(); n > 0; --n) {
+    int64_t number = from.number(), input = from.number();
+    if (number < 0 || number >= static_cast<int64_t>(stages.all().size()))
+      Restoring::refuse("it names a stage that there is not");
+    const DatasetObject& stage = *stages.all()[static_cast<size_t>(number)];
+    if (input < 0 || input >= static_cast<int64_t>(stage.inputs().size()))
+      Restoring::refuse("it names an input that there is not");
+    Ref<Iteration> branch = iteration.branch(stage, static_cast<size_t>(input));
+    if (!branch) Restoring::refuse("it names a stage that shares none with others");
+    Working on(branch);
+    restore_kept_of({stage.inputs()[static_cast<size_t>(input)]}, from);
+    restore_branches(*branch, stages, from);
+  }
+}
+
+}  // namespace
+
+void save_kept_in(const Ref<Iteration>& iteration, const Ref<DatasetObject>& pipeline, Saving& to) {
+  Working on(iteration);
+  save_kept_of({pipeline}, to);
+  save_branches(*iteration, Stages({pipeline}), to);
+}
+
+void restore_kept_in(const Ref<Iteration>& iteration, const Ref<DatasetObject>& pipeline,
+                     Restoring& from) {
+  Working on(iteration);
+  restore_kept_of({pipeline}, from);
+  restore_branches(*iteration, Stages({pipeline}), from);
 }
 
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {

@@ -14,6 +14,9 @@ namespace {
 
 constexpr int kDeepest = 64;       // structures inside structures
 constexpr int64_t kDataset = 100;  // in place of a structure's kind
+// In place of the number of a stage: the elements of a dataset follow, how a function made it, or
+// which of those that functions made it is.
+constexpr int64_t kElements = -1, kMade = -2, kMadeBefore = -3;
 
 // Writes a structure, and what `leaf` writes for each of its tensors.
 template <class Leaf>
@@ -29,7 +32,7 @@ void write(Saving& to, const Nested& n, const Leaf& leaf) {
 }
 
 // The stages of a pipeline, once they are asked for.
-const Stages& stages_of(const Ref<const DatasetObject>& pipeline, Owned<Stages>& made) {
+Stages& stages_of(const Ref<const DatasetObject>& pipeline, Owned<Stages>& made) {
   if (!made)
     made = make_owned<Stages>(
         std::vector{Ref<DatasetObject>(const_cast<DatasetObject*>(pipeline.get()))});
@@ -47,9 +50,17 @@ int64_t Saving::number_of(const DatasetObject& stage) {
 }
 
 bool Saving::keeps(const Nested& n) {
-  for (const Tensor& t : n.leaves())
-    if (DatasetObject* inner = dataset_in(t))
-      if (!holds_elements(*inner) && number_of(*inner) < 0) return false;
+  for (const Tensor& t : n.leaves()) {
+    DatasetObject* inner = dataset_in(t);
+    if (!inner || number_of(*inner) >= 0) continue;
+    const Origin* origin = origin_of(t);
+    if (origin && pipeline_ && stages_of(pipeline_, stages_).maker_of(origin->maker) >= 0 &&
+        keeps(origin->element))
+      continue;
+    if (!holds_elements(*inner)) return false;
+    for (const Nested& one : all_of(*inner))
+      if (!keeps(one)) return false;
+  }
   return true;
 }
 
@@ -81,10 +92,23 @@ void Saving::element(const Nested& n) {
   write(*this, n, [&](const Tensor& t) {
     DatasetObject* inner = dataset_in(t);
     if (!inner) return tensor(t);
-    int64_t known = number_of(*inner);
-    number(known);
-    if (known >= 0) return;
-    std::vector<Nested> all = all_of(*inner);
+    if (int64_t known = number_of(*inner); known >= 0) return number(known);
+    const Origin* origin = origin_of(t);
+    if (origin && pipeline_ && keeps(t)) {
+      Stages& stages = stages_of(pipeline_, stages_);
+      if (int64_t before = stages.number_of_made(*inner); before >= 0) {
+        number(kMadeBefore);
+        return number(before);
+      }
+      number(kMade);
+      number(stages.maker_of(origin->maker));
+      number(static_cast<int64_t>(origin->leaf));
+      element(origin->element);
+      stages.made.push_back(t);
+      return save_kept_of({Ref<DatasetObject>(inner)}, *this);
+    }
+    number(kElements);
+    std::vector<Nested> all = all_of(*inner, pipeline_.get() != nullptr);
     spec(inner->spec());
     number(static_cast<int64_t>(all.size()));
     for (const Nested& one : all) element(one);
@@ -182,7 +206,30 @@ Nested Restoring::element(int depth) {
   tag('e');
   return structure(depth, [&](int deeper, bool dataset) -> Nested {
     if (!dataset) return tensor();
-    if (int64_t known = number(); known >= 0) return stage(known);
+    int64_t known = number();
+    if (known >= 0) return stage(known);
+    if (known == kMade || known == kMadeBefore) {
+      if (!pipeline_) refuse("it names a function of a pipeline");
+      Stages& stages = stages_of(pipeline_, stages_);
+      if (known == kMade) {
+        int64_t place = number(), leaf = number();
+        Nested of = element(deeper);
+        ElementFunction* maker = stages.maker_at(place);
+        if (!maker) refuse("it names a function that there is not");
+        std::vector<Tensor> out = (*maker)(of).leaves();
+        bool there = leaf >= 0 && leaf < static_cast<int64_t>(out.size());
+        DatasetObject* again = there ? dataset_in(out[static_cast<size_t>(leaf)]) : nullptr;
+        if (!again) refuse("a function makes no dataset where it made one");
+        stages.made.push_back(out[static_cast<size_t>(leaf)]);
+        restore_kept_of({Ref<DatasetObject>(again)}, *this);
+        return stages.made.back();
+      }
+      int64_t before = number();
+      if (before < 0 || before >= static_cast<int64_t>(stages.made.size()))
+        refuse("it names a dataset that there is not");
+      return stages.made[static_cast<size_t>(before)];
+    }
+    if (known != kElements) refuse("a dataset is told in a way that there is not");
     ElementSpec of = spec();
     int64_t n = count();
     std::vector<Nested> all;
@@ -203,20 +250,24 @@ Nested Restoring::stage(int64_t number) {
 }
 
 ElementSpec Restoring::spec() {
-  tag('f');
-  return ElementSpec::of(structure(0, [&](int, bool dataset) -> Nested {
-    if (dataset) return component_of(promised(spec()));
-    int64_t dtype = number(), rank = number();
-    if (dtype <= 0 || dtype > static_cast<int64_t>(DType::kVariant) || rank < -1 || rank > kMaxRank)
-      refuse("a spec has a dtype or a rank that there is not");
-    Dims dims;
-    for (int64_t i = 0; i < rank; ++i) {
-      dims.push_back(number());
-      if (dims.back() < kUnknown) refuse("a spec has a negative size");
-    }
-    Shape shape = rank < 0 ? Shape::unknown() : Shape(std::move(dims));
-    return ElementSpec(static_cast<DType>(dtype), shape).form();
-  }));
+  auto read = [this](const auto& again, int depth) -> ElementSpec {
+    tag('f');
+    return ElementSpec::of(structure(depth, [&](int deeper, bool dataset) -> Nested {
+      if (dataset) return component_of(promised(again(again, deeper)));
+      int64_t dtype = number(), rank = number();
+      if (dtype <= 0 || dtype > static_cast<int64_t>(DType::kVariant) || rank < -1 ||
+          rank > kMaxRank)
+        refuse("a spec has a dtype or a rank that there is not");
+      Dims dims;
+      for (int64_t i = 0; i < rank; ++i) {
+        dims.push_back(number());
+        if (dims.back() < kUnknown) refuse("a spec has a negative size");
+      }
+      Shape shape = rank < 0 ? Shape::unknown() : Shape(std::move(dims));
+      return ElementSpec(static_cast<DType>(dtype), shape).form();
+    }));
+  };
+  return read(read, 0);
 }
 
 template <class Leaf>

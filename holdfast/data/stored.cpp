@@ -28,6 +28,10 @@ class Loaded final : public DatasetObject {
         shard_(shard),
         count_(count_in(file)) {}
   const char* name() const override { return "load"; }
+  void add_facts(Saving& to) const override {
+    to.text(folder_);
+    to.number(shard_);
+  }
   int64_t cardinality() const override { return count_; }
   // Another `save` may have been there since: what the folder holds now is read.
   Owned<Cursor> start() const override {
@@ -55,6 +59,9 @@ class LoadedParts final : public DatasetObject {
   LoadedParts(const ElementSpec& spec, std::vector<Ref<DatasetObject>> parts)
       : DatasetObject(spec, {}), parts_(std::move(parts)) {}
   const char* name() const override { return "load"; }
+  void add_facts(Saving& to) const override {
+    for (const Ref<DatasetObject>& part : parts_) part->add_facts(to);
+  }
   int64_t cardinality() const override {
     int64_t all = 0;
     for (const Ref<DatasetObject>& part : parts_) all += part->cardinality();

@@ -138,7 +138,8 @@ class Window final : public DatasetObject {
       skip = from.number();
       ended = from.number() != 0;
       int64_t n = from.count();
-      for (int64_t i = 0; i < n; ++i) buffer.push_back({from.element(), nullptr});
+      for (int64_t i = 0; i < n; ++i)
+        buffer.push_back({restored(from, stage->input().spec()), nullptr});
       input->restore(from);
     }
     const StageRef<Window> stage;
@@ -168,6 +169,7 @@ class GroupByWindow final : public DatasetObject {
   void add_facts(Saving& to) const override {
     to.number(options_.window_size);
     key_->add_facts(to);
+    if (auto* code = dynamic_cast<const HoldsDatasets*>(held_.get())) code->add_code(to);
   }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
@@ -316,9 +318,10 @@ class GroupByWindow final : public DatasetObject {
       to.number(static_cast<int64_t>(elements.size()));
       for (const Nested& one : elements) to.element(one);
     }
-    static std::vector<Nested> restore_all(Restoring& from) {
+    std::vector<Nested> restore_all(Restoring& from) const {
       std::vector<Nested> out;
-      for (int64_t n = from.count(); n > 0; --n) out.push_back(from.element());
+      for (int64_t n = from.count(); n > 0; --n)
+        out.push_back(restored(from, stage->input().spec()));
       return out;
     }
     const StageRef<GroupByWindow> stage;
@@ -427,7 +430,19 @@ Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) c
     }
     return window.padded_batch(sizes[i], padding);
   };
-  return grouped(plain_function(bucket, length), batched,
+  Saving facts;
+  length->add_facts(facts);
+  for (const auto* numbers : {&o.boundaries, &o.batch_sizes}) {
+    facts.number(static_cast<int64_t>(numbers->size()));
+    for (int64_t each : *numbers) facts.number(each);
+  }
+  for (bool each : {o.padding.drop_remainder, o.pad_to_bucket_boundary, o.no_padding})
+    facts.number(each);
+  if (o.padding.padded_shapes)
+    for (const Shape& shape : *o.padding.padded_shapes) facts.text(shape.text());
+  for (const Tensor& value : o.padding.padding_values)
+    if (value.defined()) add_tensor(value, facts);
+  return grouped(plain_function(bucket, length, facts.take()), batched,
                  {.window_size_of = [sizes = o.batch_sizes](
                                         int64_t key) { return sizes[static_cast<size_t>(key)]; }},
                  length);

@@ -42,12 +42,15 @@ Object spec_object(const ElementSpec& spec, nb::handle make, nb::handle make_inn
 // -- Python's functions
 
 /// A function that is called with the values of each element: one that takes or gives datasets.
-class CalledWithValues final : public data::ElementFunction, public data::HoldsDatasets {
+class CalledWithValues final : public data::ElementFunction,
+                               public data::HoldsDatasets,
+                               public data::MakesDatasets {
  public:
   CalledWithValues(PyRef f, ElementSpec gives) : code_(std::move(f)), gives_(std::move(gives)) {}
   void visit(Visitor& see) const override { see.foreign(code_.get()); }
   std::optional<ElementSpec> gives() const override { return gives_; }
   const holdfast::Object& draws_as() const override { return *place_; }
+  void add_facts(data::Saving& to) const override { add_code_of(code_.get(), to); }
   void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
     add_datasets_in(code_.get(), to);
   }
@@ -60,7 +63,7 @@ class CalledWithValues final : public data::ElementFunction, public data::HoldsD
     if (auto wrong = gives_.mismatch(out))
       fail(Code::E1401, cat("what a function of elements gave: ", *wrong),
            "every element of a dataset has the form, dtypes and shapes of its spec");
-    return out;
+    return data::holds_datasets(gives_.form()) ? data::with_origins(out, number, element) : out;
   }
 
  private:
@@ -82,6 +85,11 @@ class WithPythonCode final : public data::ElementFunction, public data::HoldsDat
   void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
     if (auto* holds = dynamic_cast<const data::HoldsDatasets*>(function_.get()))
       holds->add_datasets(to);
+    add_datasets_in(code_.get(), to);
+  }
+  void add_facts(data::Saving& to) const override {
+    function_->add_facts(to);
+    add_code_of(code_.get(), to);
   }
   const holdfast::Object& draws_as() const override { return function_->draws_as(); }
   Nested operator()(const Nested& element) override {
@@ -171,10 +179,13 @@ class PyGenerator final : public data::Generator {
   const Nested form_;
 };
 
-class PyGeneratorSource final : public data::GeneratorSource {
+class PyGeneratorSource final : public data::GeneratorSource, public data::HoldsDatasets {
  public:
   PyGeneratorSource(PyRef begin, Nested form) : begin_(std::move(begin)), form_(std::move(form)) {}
   void visit(Visitor& see) const override { see.foreign(begin_.get()); }
+  // None: a generator is run again up to its place, with what it does to them.
+  void add_datasets(std::vector<Ref<DatasetObject>>&) const override {}
+  void add_code(data::Saving& to) const override { add_code_of(begin_.get(), to); }
   Ref<data::Generator> begin() override {
     NeedGil gil("a generator of Python's");
     return make_ref<PyGenerator>(called(begin_.get()), form_);
@@ -262,6 +273,16 @@ void add_datasets_in(PyObject* function, std::vector<Ref<DatasetObject>>& to) {
     Object all = called(find, function);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(all.get()); ++i)
       to.push_back(dataset_of(PyList_GET_ITEM(all.get(), i)).object());
+    return 0;
+  });
+}
+
+void add_code_of(PyObject* function, data::Saving& to) {
+  in_python([&] {
+    static PyObject* words =
+        nb::object(nb::module_::import_("holdfast.data.code").attr("code_of")).release().ptr();
+    Object text = called(words, function);
+    to.text(nb::cast<std::string>(nb::handle(text.get())));
     return 0;
   });
 }

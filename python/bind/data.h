@@ -26,6 +26,8 @@ nanobind::object made(F&& f) {
 
 /// The datasets that a function of Python's uses.
 void add_datasets_in(PyObject* function, std::vector<Ref<data::DatasetObject>>& to);
+/// What tells a function of Python's from others.
+void add_code_of(PyObject* function, data::Saving& to);
 
 /// A Python object that a pipeline holds.
 class HeldByData final : public Shared, public data::HoldsDatasets {
@@ -36,6 +38,7 @@ class HeldByData final : public Shared, public data::HoldsDatasets {
   void add_datasets(std::vector<Ref<data::DatasetObject>>& to) const override {
     add_datasets_in(held_.get(), to);
   }
+  void add_code(data::Saving& to) const override { add_code_of(held_.get(), to); }
   PyObject* get() const { return held_.get(); }
 
  private:

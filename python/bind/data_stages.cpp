@@ -55,20 +55,22 @@ nb::object group_by_window(nb::handle self, nb::handle key, const std::vector<Te
                            nb::handle key_gives, nb::handle reduce, nb::handle size,
                            nb::handle gives) {
   return made([&] {
-    auto held = make_ref<HeldByData>(Object::share(reduce.ptr()));
+    // Both functions in one: what they hold is found, and let go of, together.
+    auto held = make_ref<HeldByData>(Object::share(nb::make_tuple(reduce, size).ptr()));
     auto code = [f = held.get()](const Tensor& of, const Dataset& window) {
       return in_python([&] {
         PyRef face = python_of(*window.object()), number = Object::steal(wrap(of));
-        return dataset_of(called(f->get(), number.get(), face.get()).get());
+        PyObject* reduces = PyTuple_GET_ITEM(f->get(), 0);
+        return dataset_of(called(reduces, number.get(), face.get()).get());
       });
     };
     data::GroupOptions o;
     if (PyCallable_Check(size.ptr())) {
-      auto sizes = make_ref<HeldByData>(Object::share(size.ptr()));
-      o.window_size_of = [sizes](int64_t of) {
+      o.window_size_of = [f = held.get()](int64_t of) {
         return in_python([&] {
           PyRef number = Object::steal(wrap(Tensor::scalar(of)));
-          return integer_of(called(sizes->get(), number.get()).get(), "`window_size_func`'s size");
+          PyObject* sizes = PyTuple_GET_ITEM(f->get(), 1);
+          return integer_of(called(sizes, number.get()).get(), "`window_size_func`'s size");
         });
       };
     } else {

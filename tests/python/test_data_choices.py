@@ -319,3 +319,27 @@ def test_options_of_a_dataset_are_for_reading():
 def test_a_list_of_dtypes_is_refused():
     with pytest.raises(TypeError, match="tuple in place"):
         Dataset.from_generator(lambda: iter([[1]]), output_types=[tf.int64])
+
+
+def test_options_have_types():
+    asked = tf.data.Options()
+    for part, name, wrong in (
+        (asked, "deterministic", "yes"),
+        (asked, "threading", 3),
+        (asked.threading, "private_threadpool_size", 2.5),
+        (asked.autotune, "enabled", 1),
+        (asked.experimental_distribute, "auto_shard_policy", 1),
+    ):
+        with pytest.raises(TypeError, match=f"`{name}` of"):
+            setattr(part, name, wrong)
+    asked.experimental_deterministic = False  # as it was called once
+    assert asked.deterministic is False and asked.experimental_deterministic is False
+    threads = tf.data.ThreadingOptions()
+    threads.private_threadpool_size = 2
+    asked.experimental_threading = threads
+    assert Dataset.range(1).with_options(asked).options().threading.private_threadpool_size == 2
+
+
+def test_rows_that_no_number_counts_are_unknown():
+    ds = Dataset.range(2**62).map(lambda x: tf.fill([8], x)).unbatch()
+    assert int(ds.cardinality()) == tf.data.UNKNOWN_CARDINALITY

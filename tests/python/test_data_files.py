@@ -291,3 +291,6 @@ def test_a_quote_inside_of_a_field_opens_nothing(tmp_path):
     path.write_text('1;"2\n;3"\n4;5"\n6;7\n')
     other = tf.data.experimental.CsvDataset(str(path), [""] * 2, field_delim=";").ignore_errors()
     assert [row[1].numpy() for row in other] == [b"2\n;3", b"7"]
+    path.write_text('1,5""6\n2,3\n4,"7"\n')  # nor does a second one there
+    ds = tf.data.experimental.CsvDataset(str(path), [""] * 2).ignore_errors()
+    assert [row[1].numpy() for row in ds] == [b"3", b"7"]

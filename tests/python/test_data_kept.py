@@ -3,6 +3,8 @@
 import collections
 import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -309,6 +311,20 @@ def test_pipelines_that_differ_in_a_number_a_tensor_or_a_trace_are_told_apart(tm
         yield from (b.filter(lambda x: x > 1), b.window(2), b.window(2, 1), b.padded_batch(2))
         yield tf.data.TextLineDataset("a")
         yield tf.data.TextLineDataset("b")
+        yield tf.data.TextLineDataset("a", compression_type="GZIP")
+        yield from (tf.data.FixedLengthRecordDataset("a", n) for n in (4, 8))
+        for delim in ",;":
+            yield tf.data.experimental.CsvDataset("a", [0], field_delim=delim, header=True)
+        c = b.filter(lambda x: x > 0).batch(2)
+        yield from (c.rebatch(1), c.rebatch(3), c.rebatch(3, drop_remainder=True))
+        r = b.filter(lambda x: x > 0).map(lambda x: tf.ragged.constant([[1], [2, 3]]))
+        yield from (r.batch(2), r.batch(3))
+        yield from (
+            Dataset.choose_from_datasets([a, a], a, stop_on_empty_dataset=stop)
+            for stop in (True, False)
+        )
+        for bounds, sizes in (([2], [1, 2]), ([3], [1, 2]), ([3], [2, 2])):
+            yield b.map(lambda x: x[None]).bucket_by_sequence_length(tf.size, bounds, sizes)
 
     first, second = ([ds.fingerprint().numpy() for ds in made()] for _ in range(2))
     assert first == second
@@ -318,3 +334,80 @@ def test_pipelines_that_differ_in_a_number_a_tensor_or_a_trace_are_told_apart(tm
     kept = [Dataset.range(12).batch(n).snapshot(tmp_path) for n in (4, 5)]
     for _ in range(2):
         assert [len(values(ds)[0]) for ds in kept] == [4, 5]
+
+
+TABLE = {"a": 1}
+
+
+def scaled(x):
+    return x * TABLE["a"]
+
+
+def test_code_of_functions_tells_pipelines_apart(tmp_path, monkeypatch):
+    a = Dataset.range(3)
+    weight = tf.Variable(2, dtype=tf.int64)
+
+    def generator(n):
+        def gen():
+            yield from range(n)
+
+        return Dataset.from_generator(gen, output_signature=tf.TensorSpec([], tf.int64))
+
+    def python(f):
+        return a.map(lambda x: tf.py_function(f, [x], tf.int64))
+
+    def several(sizes):
+        return a.flat_map(lambda x: Dataset.from_tensor_slices(sizes))
+
+    def made():
+        yield from (a.flat_map(lambda x: Dataset.range(x)), a.flat_map(lambda x: Dataset.range(2)))
+        yield from (a.interleave(lambda x, n=n: Dataset.range(x, x + n)) for n in (1, 2))
+        yield from (several([1, 2]), several([1, 3]), several(np.ones(2)), several(np.zeros(2)))
+        yield from (generator(2), generator(3))
+        yield from (python(lambda x: x), python(lambda x: x + 1), python(scaled))
+        yield from (a.map(lambda x: x * weight), a.map(lambda x: x + weight))
+        for n in (2, 3):
+            yield a.group_by_window(lambda x: x, lambda k, w, n=n: w.batch(n), window_size=2)
+            yield a.group_by_window(lambda x: x, lambda k, w: w, window_size_func=lambda k, n=n: n)
+            yield a.map(lambda x, n=n: Dataset.range(n)).flat_map(lambda d: d)
+
+    first, second = ([ds.fingerprint().numpy() for ds in made()] for _ in range(2))
+    assert first == second
+    assert len(set(first)) == len(first)
+    before = python(scaled).fingerprint().numpy()
+    monkeypatch.setitem(TABLE, "a", 5)
+    assert python(scaled).fingerprint().numpy() != before
+    for _ in range(2):  # the second time of the files
+        kept = [several(sizes).snapshot(tmp_path) for sizes in ([1, 2], [1, 3])]
+        assert [values(ds) for ds in kept] == [[1, 2] * 3, [1, 3] * 3]
+
+
+def test_another_process_finds_the_same_pipeline():
+    code = """
+import holdfast as tf
+D = tf.data.Dataset
+names = {"b", "a", "c", "xyz", "q"}
+def f(x):
+    return D.range(x) if "xyz" in {"b", "a", "xyz"} else D.range(2)
+one = D.range(4).flat_map(f).map(lambda x: tf.py_function(lambda y: y + len(names), [x], tf.int64))
+print(one.fingerprint().numpy())
+"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(n)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in range(2)
+    }
+    assert len(found) == 1
+
+
+def test_folders_that_are_loaded_are_told_apart(tmp_path):
+    for name, first in (("a", 0), ("b", 5)):
+        Dataset.range(first, first + 3).save(str(tmp_path / name), shard_func=lambda x: x % 2)
+    for _ in range(2):
+        kept = [Dataset.load(str(tmp_path / n)).snapshot(tmp_path / "kept") for n in "ab"]
+        assert [sorted(values(ds)) for ds in kept] == [[0, 1, 2], [5, 6, 7]]

@@ -3,6 +3,8 @@
 Each pipeline is made anew for each place, as another process would make it.
 """
 
+import struct
+
 import pytest
 
 import holdfast as tf
@@ -98,6 +100,53 @@ def of_shared_stages():
     return Dataset.zip(inner, inner.skip(1), inner.concatenate(inner))
 
 
+def of_shared_stages_that_have_ended():
+    inner = Dataset.range(3).map(lambda x: drawn())
+    choices = Dataset.range(5).map(lambda x: x % 2)
+    chosen = Dataset.choose_from_datasets(
+        [inner, inner.take(1)], choices, stop_on_empty_dataset=False
+    )
+    return inner.concatenate(inner).repeat(2).concatenate(chosen.repeat(2))
+
+
+def of_stages_made_beside_shared_ones():
+    def inner(_):
+        made = Dataset.range(2).map(lambda x: drawn())
+        return Dataset.zip(made, made)
+
+    numbers = Dataset.range(3)
+    return Dataset.zip(numbers, numbers).flat_map(lambda a, b: inner(a))
+
+
+def of_shuffles_that_a_function_gives():
+    ds = Dataset.range(4).map(lambda x: Dataset.range(4).shuffle(4, seed=1))
+    return ds.shuffle(2, seed=2).interleave(lambda d: d.concatenate(d), cycle_length=2)
+
+
+def of_random_numbers_that_a_function_gives():
+    ds = Dataset.range(3).map(lambda x: (Dataset.range(2).map(lambda y: drawn()), x))
+    return ds.flat_map(lambda d, x: d)
+
+
+def of_windows_that_a_function_changes():
+    windows = Dataset.range(8).window(2).map(lambda w: w.shuffle(2, seed=3).batch(2))
+    return windows.window(2).flat_map(lambda ws: ws.flat_map(lambda w: w))
+
+
+def of_windows_that_overlap():
+    windows = Dataset.range(3).map(lambda x: Dataset.range(3).shuffle(3, seed=4)).window(2, 1)
+    return windows.flat_map(lambda ws: ws.flat_map(lambda w: w))
+
+
+def of_datasets_in_python_code():
+    inner = Dataset.range(3).shuffle(3, seed=1)
+
+    def code(x):
+        return sum(int(y) * 10**i for i, y in enumerate(inner))
+
+    return Dataset.range(4).map(lambda x: tf.py_function(code, [x], tf.int64))
+
+
 PIPELINES = [
     of_a_captured_list,
     of_an_object,
@@ -113,6 +162,13 @@ PIPELINES = [
     of_functions_made_deeper,
     of_a_captured_map,
     of_shared_stages,
+    of_shared_stages_that_have_ended,
+    of_stages_made_beside_shared_ones,
+    of_shuffles_that_a_function_gives,
+    of_random_numbers_that_a_function_gives,
+    of_windows_that_a_function_changes,
+    of_windows_that_overlap,
+    of_datasets_in_python_code,
 ]
 
 
@@ -198,3 +254,66 @@ def test_functions_that_a_function_makes_go_on_with_one_anothers_numbers():
     assert plain(Dataset.range(2).interleave(inner, cycle_length=2)) == wanted
     ds = Dataset.range(2).flat_map(inner)
     assert plain(ds) == plain(ds) == wanted  # each iteration begins anew
+
+
+def test_stages_that_functions_hold_or_make_share_their_numbers():
+    m, numbers = Dataset.range(2).map(lambda x: drawn()), Dataset.range(2)
+    held = Dataset.zip(m, m)
+    wanted = [(127, 477), (838, 340), (931, 893), (296, 283)]
+
+    def made(_):
+        inner = Dataset.range(2).map(lambda x: drawn())
+        return Dataset.zip(inner, inner)
+
+    for f in (made, lambda _: held):
+        assert plain(numbers.flat_map(f)) == wanted
+        # As they do beside stages that share an input.
+        both = Dataset.zip(numbers, numbers).map(lambda a, b: a)
+        assert plain(both.flat_map(f)) == wanted
+
+
+def test_arguments_have_the_random_numbers_of_a_loop_outside():
+    m = Dataset.range(3).map(lambda x: drawn())
+
+    @tf.function
+    def pairs(dataset):
+        return dataset.reduce(tf.zeros([0], tf.int32), lambda s, e: tf.concat([s, e], 0))
+
+    @tf.function
+    def of_two(a, b):
+        return pairs(Dataset.zip(a, b).map(lambda x, y: tf.stack([x, y])))
+
+    wanted = [127, 127, 477, 477, 838, 838]
+    assert pairs(Dataset.zip(m, m).map(lambda x, y: tf.stack([x, y]))).numpy().tolist() == wanted
+    assert of_two(m, m).numpy().tolist() == wanted
+
+
+# Positions that nobody saved.
+
+
+def number(value):
+    return b"i" + struct.pack("<q", value)
+
+
+def test_specs_without_end_are_refused():
+    ds = Dataset.range(4).window(1).shuffle(2, seed=1)
+    it = iter(ds)
+    next(it)
+    position = it.save()
+    window = b"e" + number(100) + number(-1)  # a dataset that is told by its elements
+    before = position[: position.index(window)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too deep"):
+        iter(ds).restore(before + window + (b"f" + number(100)) * 200_000)
+
+
+def test_elements_of_another_kind_are_refused():
+    ds = Dataset.range(8).batch(2).shuffle(2, seed=1)
+    it = iter(ds)
+    next(it)
+    position = it.save()
+    at = position.index(b"t" + b"i") + 1 + len(number(0))  # behind the dtype of a tensor
+    vector = number(1) + number(2)
+    assert position[at:].startswith(vector)
+    other = position[:at] + number(2) + number(2) + number(1) + position[at + len(vector) :]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="an element: it is"):
+        iter(ds).restore(other)

@@ -204,6 +204,14 @@ def test_a_bmp_is_read_from_below():
         io.decode_bmp(head + rows, channels=1)
 
 
+@pytest.mark.parametrize("size", [(2**31 - 1, -(2**31)), (2**30, -(2**31)), (2**31 - 1, 1)])
+def test_a_bmp_that_claims_to_be_huge_is_refused(size):
+    head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54, 0, 0, 54, 40, *size, 1, 32, 0, 0, 0, 0, 0, 0)  # fmt: skip
+    for decode in (io.decode_bmp, io.decode_image, lambda f: io.decode_image(f, dtype=tf.float32)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="ends too early"):
+            decode(head)
+
+
 def test_a_gray_bmp_has_as_many_channels_as_are_wanted():
     rows = bytes([7, 9, 0, 0]) + bytes([1, 3, 0, 0])
     head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(rows), 0, 0, 54, 40, 2, 2, 1, 8, 0, len(rows), 0, 0, 0, 0)  # fmt: skip

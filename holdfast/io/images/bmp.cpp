@@ -33,8 +33,7 @@ std::string read_bmp(std::string_view file, int channels, const ImagePlace& plac
   height = std::abs(height);
   if (width < 1 || height < 1) return "it has no pixels";
   int64_t row = (width * own + 3) / 4 * 4;
-  if (static_cast<int64_t>(file.size()) - static_cast<int64_t>(begin) < row * height ||
-      begin > file.size())
+  if (begin > file.size() || static_cast<int64_t>(file.size() - begin) / row < height)
     return "it ends too early";
   auto* to = static_cast<uint8_t*>(place({1, height, width, given}));
   for (int64_t y = 0; y < height; ++y) {

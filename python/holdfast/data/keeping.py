@@ -112,7 +112,7 @@ class Keeping:
     def fingerprint(self: Any) -> Any:
         """A number that pipelines share which are made in the same way, as a uint64 scalar.
 
-        It does not look at seeds, nor at functions that make datasets.
+        It does not look at seeds, nor at what objects hold that functions use.
         """
         return _holdfast.convert(_holdfast.data_fingerprint(self), uint64)
 

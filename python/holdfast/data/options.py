@@ -7,7 +7,7 @@ order of elements; no other changes what a pipeline gives.
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import fail, unsupported
 
@@ -52,21 +52,29 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class _Settings:
-    """Named settings; a name that is none is refused."""
+    """Named settings of a type each; a name that is none is refused. None stands for nothing."""
 
-    _names: tuple[str, ...] = ()
+    _kinds: ClassVar[dict[str, type]] = {}
+    _older: ClassVar[dict[str, str]] = {}  # names of before, and what they are called now
     _of_dataset = False  # these are for reading
 
     def __init__(self) -> None:
-        for name in self._names:
+        for name in self._kinds:
             object.__setattr__(self, name, None)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._names:
+        name = self._older.get(name, name)
+        if name not in self._kinds:
             fail(
                 "E1104",
                 f"`{type(self).__name__}` has no setting `{name}`",
-                fix=f"one of {', '.join(self._names)}",
+                fix=f"one of {', '.join(self._kinds)}",
+            )
+        kind = self._kinds[name]
+        if value is not None and not isinstance(value, kind):
+            fail(
+                "E1104",
+                f"`{name}` of `{type(self).__name__}` is {value!r}, expected {kind.__name__}",
             )
         if self._of_dataset:
             fail(
@@ -78,7 +86,7 @@ class _Settings:
         object.__setattr__(self, name, value)
 
     def _said(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._names}
+        return {name: getattr(self, name) for name in self._kinds}
 
     def _for_reading(self) -> None:
         object.__setattr__(self, "_of_dataset", True)
@@ -101,45 +109,51 @@ class _Settings:
 class AutotuneOptions(_Settings):
     """Settings of autotuning."""
 
-    _names = (
-        "autotune_algorithm",
-        "cpu_budget",
-        "enabled",
-        "initial_parallelism",
-        "min_parallelism",
-        "ram_budget",
-    )
+    _kinds: ClassVar[dict[str, type]] = {
+        "autotune_algorithm": AutotuneAlgorithm,
+        "cpu_budget": int,
+        "enabled": bool,
+        "initial_parallelism": int,
+        "min_parallelism": int,
+        "ram_budget": int,
+    }
 
 
 class DistributeOptions(_Settings):
     """Settings of datasets under a strategy."""
 
-    _names = ("auto_shard_policy", "num_devices")
+    _kinds: ClassVar[dict[str, type]] = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
 
 
 class OptimizationOptions(_Settings):
     """Settings of what may be rewritten."""
 
-    _names = (
-        "apply_default_optimizations",
-        "filter_fusion",
-        "filter_parallelization",
-        "inject_prefetch",
-        "map_and_batch_fusion",
-        "map_and_filter_fusion",
-        "map_fusion",
-        "map_parallelization",
-        "noop_elimination",
-        "parallel_batch",
-        "seq_interleave_prefetch",
-        "shuffle_and_repeat_fusion",
+    _kinds: ClassVar[dict[str, type]] = dict.fromkeys(
+        (
+            "apply_default_optimizations",
+            "filter_fusion",
+            "filter_parallelization",
+            "inject_prefetch",
+            "map_and_batch_fusion",
+            "map_and_filter_fusion",
+            "map_fusion",
+            "map_parallelization",
+            "noop_elimination",
+            "parallel_batch",
+            "seq_interleave_prefetch",
+            "shuffle_and_repeat_fusion",
+        ),
+        bool,
     )
 
 
 class ThreadingOptions(_Settings):
     """Settings of threads."""
 
-    _names = ("max_intra_op_parallelism", "private_threadpool_size")
+    _kinds: ClassVar[dict[str, type]] = {
+        "max_intra_op_parallelism": int,
+        "private_threadpool_size": int,
+    }
 
 
 _PARTS = {
@@ -153,33 +167,33 @@ _PARTS = {
 class Options(_Settings):
     """What a program asks of how a pipeline runs; `Dataset.with_options` takes it."""
 
-    _names = (
-        "autotune",
-        "dataset_name",
-        "deterministic",
-        "experimental_deterministic",
-        "experimental_distribute",
-        "experimental_external_state_policy",
-        "experimental_optimization",
-        "experimental_slack",
-        "experimental_symbolic_checkpoint",
-        "experimental_threading",
-        "experimental_warm_start",
-        "framework_type",
-        "threading",
-    )
+    _kinds: ClassVar[dict[str, type]] = {
+        **_PARTS,
+        "dataset_name": str,
+        "deterministic": bool,
+        "experimental_external_state_policy": ExternalStatePolicy,
+        "experimental_slack": bool,
+        "experimental_symbolic_checkpoint": bool,
+        "experimental_warm_start": bool,
+        "framework_type": list,
+    }
+    _older: ClassVar[dict[str, str]] = {
+        "experimental_deterministic": "deterministic",
+        "experimental_threading": "threading",
+    }
 
     def __init__(self) -> None:
         super().__init__()
         for name, kind in _PARTS.items():
             object.__setattr__(self, name, kind())
-        object.__setattr__(self, "experimental_threading", self.threading)
 
     threading: ThreadingOptions
     autotune: AutotuneOptions
     deterministic: bool | None
 
     def __getattr__(self, name: str) -> Any:
+        if name in self._older:
+            return getattr(self, self._older[name])
         if name == "experimental_service":
             unsupported(
                 "`experimental_service` of `Options` is not supported",
