@@ -510,3 +510,20 @@ def test_what_is_better_is_not_guessed():
     stopping = tf.keras.callbacks.EarlyStopping(monitor="quality", mode="max")
     history = trained_with(Quality(name="quality"), stopping)
     assert stopping.best == max(history.history["quality"])
+
+
+def test_a_function_is_no_class_that_tells():
+    """One called `my_accuracy` was to become small."""
+
+    def my_accuracy(y, p):
+        return tf.abs(y - p)
+
+    stopping = tf.keras.callbacks.EarlyStopping(monitor="my_accuracy", patience=9)
+    history = trained_with(my_accuracy, stopping)
+    assert stopping.best == pytest.approx(max(history.history["my_accuracy"]))
+
+    def quality(y, p):
+        return tf.abs(y - p)
+
+    with pytest.raises(ValueError, match='`mode` is "auto", and nothing tells whether'):
+        trained_with(quality, tf.keras.callbacks.EarlyStopping(monitor="quality"))
