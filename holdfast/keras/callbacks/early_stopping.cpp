@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/training.h"
 
@@ -44,8 +45,12 @@ void Monitor::decide(const ModelLayer& model) {
   if (model.is_compiled())
     for (const Compiled::Told& one : model.compiled().told())
       if (one.name == told) {
-        rises = one.loss ? false : told_by(snake_case(one.metric->class_name()));
         plain = one.plain;  // the name of an output tells nothing
+        bool said = false;
+        if (metric_hooks().rises && metric_hooks().rises(*one.metric, said))
+          rises = said;
+        else
+          rises = one.loss ? false : told_by(snake_case(one.metric->class_name()));
       }
   if (!rises) rises = told_by(plain);
   if (!rises)
