@@ -1,5 +1,7 @@
 #include "holdfast/keras/callback.h"
 
+#include <algorithm>
+
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/keras/model.h"
 
@@ -18,6 +20,44 @@ namespace {
 CallbackHooks& callback_hooks() {
   static auto* hooks = new CallbackHooks{};
   return *hooks;
+}
+
+Logs Logs::of(const Nested& results) {
+  Logs out;
+  auto add = [&](const std::string& name, const Tensor& t) {
+    if (t.size() == 1)
+      out.set(name, t.to_double());
+    else if (is_floating(t.dtype()) || is_integer(t.dtype()) || t.dtype() == boolean)
+      out.set(name, t);
+  };
+  if (results.is_dict())
+    for (const auto& [name, value] : results.entries())
+      for (const Tensor& t : value.leaves()) add(name, t);
+  else if (std::vector<Tensor> leaves = results.leaves(); leaves.size() == 1)
+    if (leaves[0].size() == 1) add("loss", leaves[0]);
+  return out;
+}
+
+Logs Logs::sorted() const {
+  Logs out;
+  out.entries_ = entries_;
+  out.arrays_ = arrays_;
+  std::sort(out.entries_.begin(), out.entries_.end());
+  std::sort(out.arrays_.begin(), out.arrays_.end(),
+            [](const Array& a, const Array& b) { return a.name < b.name; });
+  for (Array& a : out.arrays_)
+    a.before = static_cast<size_t>(std::count_if(out.entries_.begin(), out.entries_.end(),
+                                                 [&](const Entry& e) { return e.first < a.name; }));
+  return out;
+}
+
+void Logs::set(const std::string& name, const Tensor& values) {
+  for (Array& a : arrays_)
+    if (a.name == name) {
+      a.values = values;
+      return;
+    }
+  arrays_.push_back({name, values, entries_.size()});
 }
 
 void Logs::set(const std::string& name, double value) {

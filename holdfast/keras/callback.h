@@ -7,6 +7,7 @@
 
 #include "holdfast/base/concepts.h"
 #include "holdfast/keras/declare.h"
+#include "holdfast/tensor/tensor.h"
 
 namespace holdfast {
 class Nested;
@@ -20,15 +21,41 @@ class ModelLayer;
 class HOLDFAST_API Logs {
  public:
   using Entry = std::pair<std::string, double>;
+  /// What a metric of several numbers says, as one of each class does.
+  struct Array {
+    std::string name;
+    Tensor values;
+    size_t before;  // how many of the entries stand before it
+  };
   Logs() = default;
   Logs(std::initializer_list<Entry> entries) : entries_(entries) {}
+  /// What a step gives: a dict of metrics by name, or a loss alone.
+  static Logs of(const Nested& results);
   void set(const std::string& name, double value);
+  void set(const std::string& name, const Tensor& values);
   /// Null where there is none of that name.
   const double* find(std::string_view name) const;
   /// The number of a name; refused where there is none.
   double operator[](std::string_view name) const;
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<Array>& arrays() const { return arrays_; }
+  /// Calls `f(name, number or tensor)` for entries and arrays, as they stand.
+  template <class F>
+  void each(F&& f) const {
+    size_t at = 0;
+    auto arrays_before = [&](size_t i) {
+      for (; at < arrays_.size() && arrays_[at].before <= i; ++at)
+        f(arrays_[at].name, arrays_[at].values);
+    };
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      arrays_before(i);
+      f(entries_[i].first, entries_[i].second);
+    }
+    arrays_before(entries_.size());
+  }
+  /// By name.
+  Logs sorted() const;
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
   /// At the end of a batch of `predict`: what the model gave for it.
@@ -36,6 +63,7 @@ class HOLDFAST_API Logs {
 
  private:
   std::vector<Entry> entries_;
+  std::vector<Array> arrays_;
 };
 
 /// When a callback is told. `index` is an epoch's or a batch's number.

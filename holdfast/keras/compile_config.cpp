@@ -187,8 +187,9 @@ Config Compiled::config() const {
 
 CompileOptions compile_options(const ConfigDict& config) {
   ConfigReader read(config, "compile");
-  CompileOptions o;
-  if (auto* v = read.take("optimizer")) o.optimizer.set(*v, "`optimizer`");
+  const Config* wanted = read.take("optimizer");  // the usual one would take a name as well
+  CompileOptions o{.optimizer = wanted ? Choice<Optimizer>() : Choice<Optimizer>("rmsprop")};
+  if (wanted) o.optimizer.set(*wanted, "`optimizer`");
   if (auto* v = read.take("loss"))
     each_output(*v, [&](const std::string& name, const Config& one) {
       o.loss.all.emplace_back(name, LossItem()).second.set(one, "`loss`");

@@ -74,7 +74,8 @@ Metrics metrics_for(size_t i, const ModelOutputs& outputs, const Metrics& listed
     out = {listed[i]};
   for (size_t k = 0; k < by_output.size(); ++k) {
     const auto& [name, list] = by_output[k];
-    if (name.empty() ? k != i : !outputs.meant(i, name)) continue;
+    const bool only = outputs.size() == 1;  // whatever it is called
+    if (name.empty() ? k != i : !only && !outputs.meant(i, name)) continue;
     // A list for what holds several outputs has one for each.
     size_t inside = name.empty() ? 0 : outputs.count_in(name);
     if (inside > 1 && list.size() == inside) {
@@ -121,18 +122,21 @@ bool is_loss_of(const PerOutput<LossItem>& losses, size_t k, size_t i,
   return mine && loss.function;
 }
 
-// The labels of each output. One tensor is for the only output that has a loss.
+// The labels of each output. One tensor is for the only output that has a loss; fewer than there
+// are outputs are for those that have one.
 std::vector<Nested> labels_of(const Nested& y, const PerOutput<LossItem>& losses,
                               const ModelOutputs& outputs) {
   std::vector<Nested> out = outputs.each(y);
-  if (!y.is_tensor() || outputs.size() == 1) return out;
+  std::vector<Tensor> labels = y.is_dict() ? std::vector<Tensor>() : y.leaves();
+  if (labels.empty() || labels.size() >= outputs.size()) return out;
   std::vector<size_t> compared;
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t k = 0; k < losses.all.size(); ++k)
-      if (is_loss_of(losses, k, i, outputs)) compared.push_back(i);
-  if (compared.size() != 1) return out;
+      if (is_loss_of(losses, k, i, outputs) && (compared.empty() || compared.back() != i))
+        compared.push_back(i);
+  if (compared.size() != labels.size()) return out;
   out.assign(outputs.size(), Nested());
-  out[compared[0]] = y;
+  for (size_t i = 0; i < compared.size(); ++i) out[compared[i]] = labels[i];
   return out;
 }
 
@@ -299,14 +303,17 @@ std::vector<Ref<Metric>> Compiled::metrics() const {
   return out;
 }
 
-Nested Compiled::results() {
-  std::vector<Nested::Entry> out;
-  std::map<std::string, int> told;
-  auto tell = [&](std::string name, const Nested& value, const std::string& if_taken = {}) {
-    if (!if_taken.empty() && told.contains(name)) name = if_taken;
+std::vector<Compiled::Told> Compiled::told() {
+  std::vector<Told> out;
+  std::map<std::string, int> known;
+  auto tell = [&](Told one, const std::string& if_taken = {}) {
+    if (!if_taken.empty() && known.contains(one.name)) one.name = if_taken;
     // Two of the same name are told apart by numbers, as Keras does.
-    int before = told[name]++;
-    out.emplace_back(before ? cat(name, "_", before) : name, value);
+    if (int before = known[one.name]++) one.name = cat(one.name, "_", before);
+    out.push_back(std::move(one));
+  };
+  auto tell_loss = [&](const Ref<Metric>& mean) {
+    tell({mean->name(), mean->name(), mean, mean->result(), true});
   };
   auto tell_metric = [&](const Output& o, const Ref<Metric>& m, bool weighted) {
     // An object of the program keeps its name, under which it is saved: what it says is told with
@@ -316,7 +323,7 @@ Nested Compiled::results() {
     bool own = std::find(o.own.begin(), o.own.end(), m.get()) != o.own.end();
     if (!own && name.starts_with(prefix)) name = name.substr(prefix.size());
     auto with = [&](const std::string& plain, const Nested& value) {
-      tell(prefix + plain, value, weighted ? cat(prefix, "weighted_", plain) : "");
+      tell({prefix + plain, plain, m, value}, weighted ? cat(prefix, "weighted_", plain) : "");
     };
     Nested value = m->result();
     if (value.is_dict())
@@ -324,13 +331,13 @@ Nested Compiled::results() {
     else
       with(name, value);
   };
-  if (tracker_) tell(tracker_->name(), tracker_->result());
+  if (tracker_) tell_loss(tracker_);
   for (size_t i = 0; i < terms_.size(); ++i) {
     const Term& t = terms_[i];
     // Of terms of one name the last is told, as Keras does.
     bool again = std::any_of(terms_.begin() + static_cast<std::ptrdiff_t>(i) + 1, terms_.end(),
                              [&](const Term& later) { return later.name == t.name; });
-    if (t.tracker && !again) tell(t.tracker->name(), t.tracker->result());
+    if (t.tracker && !again) tell_loss(t.tracker);
   }
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (const Output& o : outputs_)
@@ -340,7 +347,13 @@ Nested Compiled::results() {
   // Programs count on places in what `evaluate` gives: Keras sorts the metrics of several outputs.
   if (outputs_.size() > 1)
     std::sort(out.begin() + first, out.end(),
-              [](const Nested::Entry& a, const Nested::Entry& b) { return a.first < b.first; });
+              [](const Told& a, const Told& b) { return a.name < b.name; });
+  return out;
+}
+
+Nested Compiled::results() {
+  std::vector<Nested::Entry> out;
+  for (Told& one : told()) out.emplace_back(std::move(one.name), std::move(one.value));
   return Nested::dict(std::move(out));
 }
 

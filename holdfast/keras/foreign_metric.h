@@ -13,6 +13,8 @@ struct MetricHooks {
   bool (*config)(const Metric&, ConfigDict& out);
   bool (*class_name)(const Metric&, std::string& out);
   bool (*registered_name)(const Metric&, std::string& out);
+  /// Whether it is to become large, where its class says so.
+  bool (*rises)(const Metric&, bool& out);
 };
 HOLDFAST_API MetricHooks& metric_hooks();
 

@@ -230,8 +230,7 @@ void Layer::finish(const Nested& inputs, const Nested& mask, const Nested& outpu
       Tensor batch = cast(at(shape(t), 0), t.dtype());
       add_loss(divide_no_nan((*rule)(t), batch));
     }
-  if (supports_masking() && !(mask.is_none() && &definition() == &def()))
-    set_masks(outputs, compute_mask(inputs, mask));
+  if (supports_masking()) set_masks(outputs, compute_mask(inputs, mask));
 }
 
 std::vector<Shape> Layer::shapes_to_build(const Nested& inputs, const CallOptions&) const {

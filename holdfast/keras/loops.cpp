@@ -15,27 +15,6 @@
 namespace holdfast::keras {
 namespace {
 
-Logs logs_of(const Nested& results) {
-  Logs out;
-  if (!results.is_dict()) {
-    std::vector<Tensor> leaves = results.leaves();
-    if (leaves.size() == 1 && leaves[0].size() == 1) out.set("loss", leaves[0].to_double());
-    return out;
-  }
-  for (const auto& [name, value] : results.entries())
-    for (const Tensor& t : value.leaves())
-      if (t.size() == 1) out.set(name, t.to_double());
-  return out;
-}
-
-Logs sorted(const Logs& logs) {
-  std::vector<Logs::Entry> all = logs.entries();
-  std::sort(all.begin(), all.end());
-  Logs out;
-  for (const auto& [name, value] : all) out.set(name, value);
-  return out;
-}
-
 // Whether one of the callbacks is of a class, and which.
 template <class C>
 C* among(const std::vector<Ref<Callback>>& list) {
@@ -231,7 +210,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
         if (at_once > 1 && !told_of_nan) states.note();  // for the next of them
       });
       if (epoch == first && begun == 0) states = SmallStates(model);  // it is built now
-      Logs now = reads ? logs_of(results) : Logs();
+      Logs now = reads ? Logs::of(results) : Logs();
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
     }
@@ -250,11 +229,13 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
     if (done == 0)
       fail(Code::E1104, cat(model.described(), ": epoch ", epoch + 1, " had no batch"),
            "the data ended before the first one");
-    logs = sorted(logs_of(results));
+    logs = Logs::of(results).sorted();
     if (validation && validates_after(o, epoch)) {
       EvaluateOptions quiet{.verbose = 0, .steps = o.validation_steps};
-      for (const auto& [name, value] : sorted(evaluate(model, *validation, quiet, &callbacks)))
-        logs.set("val_" + name, value);
+      evaluate(model, *validation, quiet, &callbacks)
+          .sorted()
+          .each(
+              [&](const std::string& name, const auto& value) { logs.set("val_" + name, value); });
     }
     callbacks.tell(Moment::kEpochEnd, epoch, logs);
     if (model.stop_training) break;
@@ -301,14 +282,14 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
     around->tell(Moment::kTestBatchBegin, done);
     execute(*step, batches, batch, at_once, done, o.steps,
             [&](Nested made) { results = std::move(made); });
-    Logs now = reads ? logs_of(results) : Logs();
+    Logs now = reads ? Logs::of(results) : Logs();
     around->tell(Moment::kTestBatchEnd, done - 1, now);
     if (model.stop_evaluating) break;
   }
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to evaluate"),
          "the data ended before the first one");
-  Logs logs = logs_of(results);
+  Logs logs = Logs::of(results);
   around->tell(Moment::kTestEnd, 0, logs);
   return logs;
 }

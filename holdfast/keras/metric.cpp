@@ -47,6 +47,10 @@ class LossMetric final : public MeanOfValues {
     return loss_->call(y_true, y_pred);
   }
   Config config() const override { return loss_->config(); }
+  // A function of a program's may be anything, and need not be a loss.
+  std::string class_name() const override {
+    return dynamic_cast<const StandsFor*>(loss_.get()) ? "MeanMetricWrapper" : "LossMetric";
+  }
 
  private:
   Ref<Loss> loss_;

@@ -225,13 +225,7 @@ Ref<StepFunction> ModelLayer::make_step(StepKind kind) {
       function(step, {.name = names[static_cast<size_t>(kind)], .reduce_retracing = true}));
 }
 
-Logs ModelLayer::metric_logs() {
-  Logs out;
-  Nested results = all_results(*this, compiled("its metrics"));
-  for (const auto& [name, value] : results.entries())
-    if (value.is_tensor()) out.set(name, value.tensor().to_double());
-  return out;
-}
+Logs ModelLayer::metric_logs() { return Logs::of(all_results(*this, compiled("its metrics"))); }
 
 void ModelLayer::reset_metrics() {
   if (compiled_) compiled_->reset();

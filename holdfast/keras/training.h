@@ -105,6 +105,14 @@ class HOLDFAST_API Compiled final : public Object {
   /// The mean of the losses of an epoch.
   void track(const Tensor& loss, const Tensor& examples);
   Nested results();
+  /// What is told of, one after the other: losses, then metrics.
+  struct Told {
+    std::string name, plain;  // with the name of its output, where there are several, and without
+    Ref<Metric> metric;
+    Nested value;
+    bool loss = false;
+  };
+  std::vector<Told> told();
   void reset();
   std::vector<Ref<Metric>> metrics() const;
   /// The mean of the loss, made on first sight.
@@ -203,6 +211,7 @@ struct FitOptions {
 struct HOLDFAST_API History {
   std::vector<int64_t> epoch;
   std::vector<std::pair<std::string, std::vector<double>>> history;
+  std::vector<std::pair<std::string, std::vector<Tensor>>> arrays;  // of metrics of several numbers
   /// The numbers of a name; refused where there are none.
   const std::vector<double>& operator[](std::string_view name) const;
 };

@@ -18,6 +18,9 @@ Ref<keras::SeedSource> seed_stream(PyObject* o);
 /// A stream of seeds as Python's `SeedGenerator`; empty where an object is none.
 Object python_stream(const Shared& object);
 
+/// What training says as a dict: numbers, and arrays of NumPy's for metrics that have several.
+Object logs_object(const keras::Logs& logs);
+
 /// The layer behind a Python object; anything else is refused.
 template <class L = keras::Layer>
 L& layer_of(PyObject* o) {

@@ -3,16 +3,36 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/callback.h"
 #include "holdfast/keras/model.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
 
 namespace nb = nanobind;
 
 namespace holdfast::py {
+
+using keras::Logs;
+
+Object logs_object(const Logs& logs) {
+  Object out = Object::steal(PyDict_New());
+  auto add = [&](const std::string& name, const Object& value) {
+    if (!value || PyDict_SetItemString(out.get(), name.c_str(), value.get()) < 0)
+      throw PythonError{};
+  };
+  logs.each([&](const std::string& name, const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
+      add(name, Object::steal(PyFloat_FromDouble(value)));
+    else
+      add(name,
+          Object::steal(PyObject_CallMethod(Object::steal(wrap(value)).get(), "numpy", nullptr)));
+  });
+  if (logs.outputs) add("outputs", python_from(*logs.outputs));
+  return out;
+}
+
 namespace {
 
 using keras::Callback;
-using keras::Logs;
 using keras::ModelLayer;
 using keras::Moment;
 
@@ -58,19 +78,6 @@ MomentMethod* older_method(Moment m) {
   return m == Moment::kTrainBatchBegin ? begin : m == Moment::kTrainBatchEnd ? end : nullptr;
 }
 
-Object dict_of(const Logs& logs) {
-  Object out = Object::steal(PyDict_New());
-  for (const auto& [name, value] : logs) {
-    Object number = Object::steal(PyFloat_FromDouble(value));
-    if (PyDict_SetItemString(out.get(), name.c_str(), number.get()) < 0) throw PythonError{};
-  }
-  if (logs.outputs) {
-    Object made = python_from(*logs.outputs);
-    if (PyDict_SetItemString(out.get(), "outputs", made.get()) < 0) throw PythonError{};
-  }
-  return out;
-}
-
 bool is_numbered(Moment m) {
   return is_batch(m) || m == Moment::kEpochBegin || m == Moment::kEpochEnd;
 }
@@ -81,10 +88,14 @@ void read_back(PyObject* dict, Logs& logs) {
   for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &key, &value);) {
     if (!PyUnicode_Check(key)) continue;
     double number = PyFloat_AsDouble(value);
-    if (PyErr_Occurred())
-      PyErr_Clear();
-    else
+    if (!PyErr_Occurred()) {
       logs.set(PyUnicode_AsUTF8(key), number);
+      continue;
+    }
+    PyErr_Clear();
+    bool numbers = is_array(value) && array_kind(value).leaf != Leaf::kText &&
+                   array_kind(value).dtype != DType::kInvalid;
+    if (numbers) logs.set(PyUnicode_AsUTF8(key), from_array(value));
   }
 }
 
@@ -93,7 +104,7 @@ bool python_tell(Callback& callback, Moment moment, int64_t index, Logs& logs) {
   Object own = moment_method(moment).of(callback);
   if (MomentMethod* older = own ? nullptr : older_method(moment)) own = older->of(callback);
   if (!own) return false;
-  Object dict = dict_of(logs), number = Object::steal(PyLong_FromLongLong(index));
+  Object dict = logs_object(logs), number = Object::steal(PyLong_FromLongLong(index));
   if (is_numbered(moment))
     called(own.get(), number.get(), dict.get());
   else
@@ -182,7 +193,7 @@ PyObject* own_moment(PyObject* self, PyObject* args, PyObject* kwargs) {
     else
       callback.tell(moment, number, numbers);
     if (PyDict_Check(logs)) {
-      Object changed = dict_of(numbers);
+      Object changed = logs_object(numbers);
       if (PyDict_Update(logs, changed.get()) < 0) return nullptr;
     }
     if (MomentMethod* older = older_method(moment))

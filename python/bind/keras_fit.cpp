@@ -445,11 +445,8 @@ void bind_keras_fit(nb::module_& m) {
     return run([&] {
       mark();
       Ref<keras::BatchSource> source = source_from(batches);
-      nb::dict out;
-      for (const auto& [name, value] :
-           keras::evaluate(model_of(self.ptr()), *source, options_from(given)))
-        out[name.c_str()] = value;
-      return out;
+      return py::given(
+          logs_object(keras::evaluate(model_of(self.ptr()), *source, options_from(given))));
     });
   });
   m.def("model_predict", [options_from](nb::handle self, nb::handle batches, nb::dict given) {
@@ -473,12 +470,7 @@ void bind_keras_fit(nb::module_& m) {
       },
       "The weights of examples by the classes of their targets.");
   m.def("model_logs", [](nb::handle self) {
-    return run([&] {
-      nb::dict out;
-      for (const auto& [name, value] : model_of(self.ptr()).metric_logs())
-        out[name.c_str()] = value;
-      return out;
-    });
+    return run([&] { return py::given(logs_object(model_of(self.ptr()).metric_logs())); });
   });
   m.def("model_reset_metrics", [](nb::handle self) {
     run([&] {

@@ -3,12 +3,14 @@
 
 #include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
+#include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/call_parameters.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
+#include "holdfast/op/context.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras_python_call.h"
@@ -151,14 +153,11 @@ std::vector<Shape> shape_arguments(PyObject* args, PyObject* kwargs) {
   return out;
 }
 
-// Whether a layer of ours has its weights for these shapes, which a shape that was asked for has
-// made, say. Weights that a second `build` made beside them would be trained by nobody, and be
+// Whether a layer that has made weights has them for these shapes, which a shape that was asked for
+// has made, say. Weights that a second `build` made beside them would be trained by nobody, and be
 // counted and saved all the same: for other shapes it is refused.
-bool has_weights_for(const Layer& layer, const std::vector<Shape>& wanted) {
-  if (!layer.built() || !layer.built_for()) return false;
-  bool made = false;
-  for (const keras::Weight& w : layer.definition().weights) made |= w.get(layer).defined();
-  if (!made) return false;
+bool has_weights_for(const Layer& layer, const std::vector<Shape>& wanted, bool made) {
+  if (!made || !layer.built() || !layer.built_for()) return false;
   const std::vector<Shape>& had = *layer.built_for();
   for (size_t i = 0; i < had.size() && i < wanted.size(); ++i) {
     const Shape &a = had[i], &b = wanted[i];
@@ -180,8 +179,16 @@ PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
     Layer& layer = layer_of(self);
     Ref<Layer> keep(&layer);
     std::vector<Shape> shapes = shape_arguments(args, kwargs);
-    if (has_weights_for(layer, shapes)) Py_RETURN_NONE;
+    bool made = false;  // of its class's own
+    for (const keras::Weight& w : layer.definition().weights) made |= w.get(layer).defined();
+    if (has_weights_for(layer, shapes, made)) Py_RETURN_NONE;
     layer.name_it();
+    // Built by another layer it is in that one's scope; alone, its weights name its own.
+    const std::string around = context().name_scope;
+    std::optional<NameScope> inside;
+    if (!around.empty() && around != layer.name() + "/" &&
+        !around.ends_with(cat("/", layer.name(), "/")))
+      inside.emplace(cat(around, layer.name(), "/"));
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
     std::vector<Shape> known = shapes;
     // A layer of ours that needs no shape makes its weights; one that does says what it misses.
@@ -476,6 +483,25 @@ void bind_keras_layers(nb::module_& m) {
         });
       },
       "self"_a, "shapes"_a, "Makes a layer's weights, unless they are there.");
+  m.def("is_built_for", [](nb::handle self, nb::args shapes) {
+    return run([&] {
+      mark();
+      const Layer& layer = layer_of(self.ptr());
+      bool made = !layer.variables().empty();
+      return has_weights_for(layer, shape_arguments(shapes.ptr(), nullptr), made);
+    });
+  });
+  m.def("note_built", [](nb::handle self, nb::args given) {
+    run([&] {
+      mark();
+      Layer& layer = layer_of(self.ptr());
+      std::vector<Shape> shapes = shape_arguments(given.ptr(), nullptr);
+      if (!shapes.empty()) layer.set_built_for(std::move(shapes));
+      layer.set_built(true);
+      keras::note_made(layer);
+      return 0;
+    });
+  });
   m.def("is_model_symbol", [](nb::handle t) {
     return is_tensor(t.ptr()) && keras::is_model_symbol(tensor_of(t.ptr()));
   });

@@ -77,7 +77,11 @@ bool python_supports_masking(const Layer& layer, bool& out) {
   if (!gil || !layer.shared()) return false;
   auto* self = static_cast<PyObject*>(layer.shared());
   Object own = Object::steal(PyObject_GetAttrString(self, "_supports_masking"));
-  if (own.get() == Py_None) return false;
+  if (own.get() == Py_None) {
+    // Who says which mask there is has one.
+    out = overridable("compute_mask").overridden(self);
+    return out;
+  }
   out = PyObject_IsTrue(own.get()) == 1;
   return true;
 }

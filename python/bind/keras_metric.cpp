@@ -79,6 +79,17 @@ bool python_config(const Metric& m, ConfigDict& out) {
   return true;
 }
 
+// Keras' classes say it by `_direction`, and so may those of programs.
+bool python_rises(const Metric& m, bool& out) {
+  WithGil gil;
+  if (!gil || !m.shared()) return false;
+  nb::object said =
+      nb::getattr(nb::handle(static_cast<PyObject*>(m.shared())), "_direction", nb::none());
+  if (!nb::isinstance<nb::str>(said)) return false;
+  out = nb::cast<std::string>(said) == "up";
+  return true;
+}
+
 bool python_class_name(const Metric& m, std::string& out) {
   WithGil gil;
   if (!gil || !m.shared()) return false;
@@ -205,7 +216,8 @@ PyTypeObject* add_metric_type(PyObject* module) {
 
 void bind_keras_metrics(nb::module_& m) {
   keras::metric_hooks() = {&python_update, &python_result,     &python_reset,
-                           &python_config, &python_class_name, &python_registered_name};
+                           &python_config, &python_class_name, &python_registered_name,
+                           &python_rises};
   m.def(
       "add_metric_variable",
       [](nb::handle self, const std::string& name, nb::handle shape, nb::handle initializer,

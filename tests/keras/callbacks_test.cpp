@@ -257,5 +257,45 @@ TEST(CallbacksTest, StoppingEarlyTellsWhen) {
   EXPECT_EQ(early->stopped_epoch(), 1);
 }
 
+TEST(CallbacksTest, WhatIsBetterGoesByTheMetricOfAnOutput) {
+  Data data;
+  Tensor input = Input({.shape = {3}});
+  Model model(input, Nested::list({layers::Dense({.units = 1, .name = "accent"})(input),
+                                   layers::Dense({.units = 1, .name = "b"})(input)}));
+  model.compile({.optimizer = optimizers::SGD(0.0),
+                 .loss = "mse",
+                 .output_metrics = {{"accent", {"mae"}}, {"b", {"accuracy"}}}});
+  auto best = [&](const std::string& name) {
+    callbacks::EarlyStopping stopping({.monitor = name, .patience = 9});
+    auto grows = callbacks::LambdaCallback(
+        {.on_epoch_end = [name](int64_t epoch, Logs& logs) { logs.set(name, double(epoch)); }});
+    model.fit(data.x, Nested::list({data.y, data.y}),
+              {.epochs = 3, .verbose = 0, .callbacks = {grows, stopping}});
+    return stopping->monitor().best_yet();
+  };
+  EXPECT_EQ(best("accent_loss"), 0);  // whatever the output is called
+  EXPECT_EQ(best("accent_mae"), 0);
+  EXPECT_EQ(best("b_accuracy"), 2);
+}
+
+TEST(CallbacksTest, MetricsOfSeveralNumbersAreTold) {
+  Data data;
+  Tensor classes = one_hot(cast(range(24) % 3, int32), 3);
+  Tensor input = Input({.shape = {3}});
+  Model model(input, layers::Dense({.units = 3, .activation = "softmax"})(input));
+  model.compile({.optimizer = "sgd",
+                 .loss = "categorical_crossentropy",
+                 .metrics = {metrics::F1Score({.name = "each"}), "accuracy"}});
+  History history = model.fit(data.x, classes, {.epochs = 2, .verbose = 0});
+  ASSERT_EQ(history.arrays.size(), 1u);
+  EXPECT_EQ(history.arrays[0].first, "each");
+  EXPECT_EQ(history.arrays[0].second.size(), 2u);
+  Logs logs = model.evaluate(data.x, classes, {.verbose = 0});
+  std::string order;
+  logs.each([&](const std::string& name, const auto&) { order += name + " "; });
+  EXPECT_EQ(order, "loss each accuracy ");
+  EXPECT_EQ(logs.arrays()[0].values.shape(), Shape({3}));
+}
+
 }  // namespace
 }  // namespace holdfast::keras

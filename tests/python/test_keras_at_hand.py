@@ -1,5 +1,6 @@
 """What programs need beside layers: `keras.utils`, `keras.datasets`, `keras.backend`, `keras.tree`."""
 
+import collections
 import gzip
 import json
 import os
@@ -147,6 +148,43 @@ def test_a_registered_function_has_a_name_in_configs():
 
 
 # Structures.
+
+
+def test_trees_of_other_forms_are_refused():
+    """Lists went as tuples, and keys as other keys."""
+    tree = keras.tree
+    pair = collections.namedtuple("pair", "a b")
+    same = [({"a": 1, "b": 2}, collections.OrderedDict(b=1, a=2)), ([None], [1]), ((), ())]
+    for one, other in same:
+        tree.assert_same_structure(one, other)
+        tree.map_structure(lambda x, y: y, one, other)
+    unlike = [([1], (1,)), ({"a": 1}, {"b": 1}), (pair(1, 2), (1, 2)), ([1], [[1]]), ([], ())]
+    for one, other in unlike:
+        for refused in (
+            lambda one=one, other=other: tree.assert_same_structure(one, other),
+            lambda one=one, other=other: tree.map_structure(lambda x, y: y, one, other),
+            lambda one=one, other=other: tree.map_structure(lambda x, *y: x, one, one, other),
+        ):
+            with pytest.raises(ValueError, match="nested in different ways"):
+                refused()
+    with pytest.raises(ValueError, match="keys"):
+        tree.map_structure_up_to({"a": 0}, str, {"b": 1})
+    with pytest.raises(ValueError, match="different ways"):
+        tree.map_structure_up_to([0, 0], str, ([1], 2))
+
+
+def test_names_of_classes():
+    for kind in (keras.layers.Dense, keras.losses.MeanSquaredError, keras.Sequential):
+        assert keras.utils.get_registered_name(kind) == kind.__name__
+
+
+def test_weights_that_are_not_made_are_not_counted():
+    """There were none, as of a layer without weights."""
+    for layer in (keras.layers.Dense(2), keras.Sequential([keras.layers.Dense(1)])):
+        with pytest.raises(ValueError, match="is not built yet"):
+            layer.count_params()
+        layer.build((None, 3))
+        assert layer.count_params() > 0
 
 
 def test_trees():

@@ -63,3 +63,19 @@ def test_projections_spread_by_how_many_inputs_they_join():
     layer = tf.keras.layers.EinsumDense("abc,cde->abde", (None, 40, 50), kernel_initializer=told)
     layer.build((None, 7, 6))
     assert np.std(layer.kernel) == pytest.approx(240**-0.5, rel=0.1)
+
+
+def test_places_that_may_look_at_nothing():
+    """Keras' kernel has them look at all places alike; where scores are wanted, at none."""
+    x = np.random.default_rng(3).normal(size=(1, 3, 4)).astype("float32")
+    mask = np.array([[[True, True, False], [True, False, False], [False, False, False]]])
+    layer = tf.keras.layers.MultiHeadAttention(2, 3)
+    y = layer(x, x, attention_mask=mask)
+    weights = {w.path.split("/", 1)[1]: w.numpy() for w in layer.weights}
+    value = np.einsum("bsd,dnh->bsnh", x, weights["value/kernel"]) + weights["value/bias"]
+    kernel, bias = weights["attention_output/kernel"], weights["attention_output/bias"]
+    wanted = np.einsum("bnh,nhd->bd", value.mean(1), kernel) + bias
+    np.testing.assert_allclose(y[:, 2], wanted, atol=1e-5)
+    y, scores = layer(x, x, attention_mask=mask, return_attention_scores=True)
+    np.testing.assert_array_equal(scores[0, :, 2], 0)
+    np.testing.assert_allclose(y[:, 2], [bias], atol=1e-6)

@@ -510,3 +510,36 @@ def test_what_is_better_is_not_guessed():
     stopping = tf.keras.callbacks.EarlyStopping(monitor="quality", mode="max")
     history = trained_with(Quality(name="quality"), stopping)
     assert stopping.best == max(history.history["quality"])
+
+
+def test_a_function_is_no_class_that_tells():
+    """One called `my_accuracy` was to become small."""
+
+    def my_accuracy(y, p):
+        return tf.abs(y - p)
+
+    stopping = tf.keras.callbacks.EarlyStopping(monitor="my_accuracy", patience=9)
+    history = trained_with(my_accuracy, stopping)
+    assert stopping.best == pytest.approx(max(history.history["my_accuracy"]))
+
+    def quality(y, p):
+        return tf.abs(y - p)
+
+    with pytest.raises(ValueError, match='`mode` is "auto", and nothing tells whether'):
+        trained_with(quality, tf.keras.callbacks.EarlyStopping(monitor="quality"))
+    of_loss = tf.keras.metrics.MeanMetricWrapper(tf.keras.losses.mae, name="accurate")
+    stopping = tf.keras.callbacks.EarlyStopping(monitor="accurate", patience=9)
+    history = trained_with(of_loss, stopping)
+    assert stopping.best == pytest.approx(min(history.history["accurate"]))
+
+
+def test_a_class_says_what_is_better():
+    class Counted(Quality):
+        def __init__(self, direction):
+            super().__init__(name="quality")
+            self._direction = direction
+
+    for direction, best in (("up", max), ("down", min)):
+        stopping = tf.keras.callbacks.EarlyStopping(monitor="quality", patience=9)
+        history = trained_with(Counted(direction), stopping)
+        assert stopping.best == best(history.history["quality"])

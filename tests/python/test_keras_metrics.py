@@ -156,3 +156,35 @@ def test_bad_options_are_told():
         metrics.AUC(curve="round")
     with pytest.raises(ValueError, match="two axes"):
         metrics.F1Score().update_state([1.0], [1.0])
+
+
+def test_metrics_of_several_numbers_are_told(tmp_path):
+    """They were left out of what `fit` and `evaluate` give."""
+    keras = tf.keras
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, activation="softmax")])
+    model.compile(
+        "sgd",
+        "categorical_crossentropy",
+        metrics=[
+            metrics.F1Score(name="each"),
+            "accuracy",
+            metrics.Precision(thresholds=[0.3, 0.6]),
+        ],
+    )
+    x = np.random.default_rng(1).normal(size=(12, 2)).astype("float32")
+    y = np.eye(3, dtype="float32")[np.arange(12) % 3]
+    seen = []
+    look = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(logs))
+    log = keras.callbacks.CSVLogger(str(tmp_path / "log.csv"))
+    history = model.fit(x, y, epochs=2, verbose=0, validation_data=(x, y), callbacks=[look, log])
+    assert np.shape(history.history["each"]) == (2, 3)
+    assert np.shape(history.history["val_precision"]) == (2, 2)
+    assert list(seen[1]) == [
+        *("accuracy", "each", "loss", "precision"),
+        *("val_accuracy", "val_each", "val_loss", "val_precision"),
+    ]
+    np.testing.assert_allclose(seen[1]["each"], history.history["each"][1])
+    loss, each, accuracy, precision = model.evaluate(x, y, verbose=0)
+    assert each.shape == (3,) and precision.shape == (2,) and loss > 0 and 0 <= accuracy <= 1
+    np.testing.assert_allclose(each, history.history["val_each"][1], atol=1e-6)
+    assert model.get_metrics_result()["each"].shape == (3,)

@@ -248,3 +248,69 @@ def test_metrics_of_several_outputs_stand_where_keras_has_them():
     ]
     listed = model.test_on_batch(X, y)
     assert float(listed[3]) == pytest.approx(named["b_mae"])
+
+
+def _three(**options):
+    x = tf.keras.Input((3,))
+    outputs = [tf.keras.layers.Dense(2, kernel_initializer="ones", name=name)(x) for name in "abc"]
+    model = tf.keras.Model(x, outputs)
+    model.compile(tf.keras.optimizers.SGD(0.0), **options)
+    return model
+
+
+def test_labels_may_be_for_the_outputs_that_have_a_loss():
+    """As Keras takes them; those of the last were not found."""
+    whole = _three(loss=["mse", None, "mae"]).evaluate(X, [B, B, C], verbose=0)
+    assert _three(loss=["mse", None, "mae"]).evaluate(X, [B, C], verbose=0) == whole
+    assert _three(loss=[None, None, "mae"]).evaluate(X, C, verbose=0) == pytest.approx(whole[2])
+    with pytest.raises(ValueError, match="has nothing for the output `c`"):
+        _three(loss="mse").evaluate(X, [B, C], verbose=0)
+
+
+def test_metrics_of_one_output_may_be_called_anything():
+    x = tf.keras.Input((3,))
+    model = tf.keras.Model(x, tf.keras.layers.Dense(2)(x))
+    model.compile("sgd", "mse", metrics={"whatever": ["mae"]}, weighted_metrics={"o": "mape"})
+    told = model.evaluate(X, B, verbose=0, return_dict=True)
+    assert list(told) == ["loss", "mae", "mape"]
+
+
+def test_what_is_told_by_name_is_sorted():
+    model = _three(loss="mse", metrics=[["mae"], ["mae"], ["mae"]])
+    told = model.evaluate(X, [B, B, C], verbose=0, return_dict=True)
+    assert list(told) == ["a_loss", "a_mae", "b_loss", "b_mae", "c_loss", "c_mae", "loss"]
+    assert list(model.test_on_batch(X, [B, B, C], return_dict=True)) == list(told)
+
+
+def test_what_is_better_goes_by_the_metric_of_an_output():
+    """The loss of an output called `accent` was to become large."""
+    x = tf.keras.Input((3,))
+    heads = [tf.keras.layers.Dense(1, name=name)(x) for name in ("accent", "b")]
+    model = tf.keras.Model(x, heads)
+
+    def distance(y, p):
+        return tf.abs(y - p)
+
+    mse = tf.keras.metrics.MeanSquaredError
+    model.compile(
+        "sgd", "mse", metrics=[["mae", distance], [mse(name="accurate"), "accuracy", mse(name="e")]]
+    )
+
+    class Grows(tf.keras.callbacks.Callback):
+        def __init__(self, name):
+            super().__init__()
+            self.name = name
+
+        def on_epoch_end(self, epoch, logs=None):
+            logs[self.name] = float(epoch)
+
+    def best(name):
+        stopping = tf.keras.callbacks.EarlyStopping(monitor=name, patience=9)
+        model.fit(X, [A, A], epochs=3, verbose=0, callbacks=[Grows(name), stopping])
+        return stopping.best
+
+    for name in ("accent_loss", "b_loss", "accent_mae", "b_accurate", "b_e"):
+        assert best(name) == 0, name
+    assert best("b_accuracy") == 2
+    with pytest.raises(ValueError, match="nothing tells whether"):
+        best("accent_distance")

@@ -124,3 +124,16 @@ def test_a_layer_for_each_step():
 def test_a_layer_that_is_no_cell_is_refused():
     with pytest.raises((TypeError, ValueError), match="state_size"):
         layers.RNN(layers.Dense(3))
+
+
+def test_a_stateful_layer_says_which_batch_it_goes_on_from():
+    """A batch of another size was told of as a kernel's."""
+    keras = tf.keras
+    model = keras.Sequential(
+        [keras.Input(batch_shape=(2, 5, 3)), keras.layers.LSTM(2, stateful=True)]
+    )
+    x = np.ones((3, 5, 3), "float32")
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"expected shape \[2,"):
+        model.predict(x, batch_size=2, verbose=0)
+    with pytest.raises(ValueError, match="expected a batch of 2"):
+        model(x)

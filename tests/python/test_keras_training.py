@@ -234,3 +234,16 @@ def test_what_an_optimizer_holds_goes_with_it():
     del optimizer
     gc.collect()
     assert gone() is None
+
+
+def test_an_optimizer_takes_one_name():
+    """A model that was compiled with another one took the name of the usual one too."""
+    keras = tf.keras
+    keras.utils.clear_session()
+    for optimizer, name in (("adam", "adam"), ("rmsprop", "rm_sprop"), ("rmsprop", "rm_sprop_1")):
+        model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+        model.compile(optimizer, "mse")
+        assert model.optimizer.name == name
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile(loss="mse")
+    assert model.optimizer.name == "rm_sprop_2"

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/training.h"
 
@@ -10,13 +11,14 @@ namespace {
 
 // What a metric's name, or that of its class, tells: whether it is to become large.
 std::optional<bool> told_by(const std::string& name) {
+  if (name == "loss" || name.ends_with("_loss")) return false;  // whatever output it is of
   auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   for (const char* part :
        {"acc", "auc", "precision", "recall", "f1", "beta_score", "fbeta", "iou", "io_u", "r2_score",
         "correlation", "similarity", "sensitivity", "specificity"})
     if (has(part)) return true;
   for (const char* part : {"loss", "error", "mse", "mae", "mape", "msle", "crossentropy", "hinge",
-                           "divergence", "kld", "poisson", "logcosh", "mean_metric_wrapper"})
+                           "divergence", "kld", "poisson", "logcosh"})
     if (has(part)) return false;
   return std::nullopt;
 }
@@ -38,10 +40,18 @@ void Monitor::set(const std::string& name, const std::string& mode, double min_d
 void Monitor::decide(const ModelLayer& model) {
   if (decided_) return;
   std::optional<bool> rises;
-  const std::string plain = name_.starts_with("val_") ? name_.substr(4) : name_;
+  const std::string told = name_.starts_with("val_") ? name_.substr(4) : name_;
+  std::string plain = told;
   if (model.is_compiled())
-    for (const Ref<Metric>& m : model.compiled().metrics())
-      if (m->name() == plain) rises = told_by(snake_case(m->class_name()));
+    for (const Compiled::Told& one : model.compiled().told())
+      if (one.name == told) {
+        plain = one.plain;  // the name of an output tells nothing
+        bool said = false;
+        if (metric_hooks().rises && metric_hooks().rises(*one.metric, said))
+          rises = said;
+        else
+          rises = one.loss ? false : told_by(snake_case(one.metric->class_name()));
+      }
   if (!rises) rises = told_by(plain);
   if (!rises)
     fail(Code::E1103,

@@ -2,12 +2,21 @@
 #include <algorithm>
 
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 namespace {
 
 const History& history_in(const Object& o) {
   return dynamic_cast<const HistoryCallback&>(o).history;
+}
+
+// Numbers in lists, as the axes of a tensor have them.
+Config in_lists(const std::vector<double>& numbers, const Shape& shape, int axis, size_t& next) {
+  if (axis == shape.rank()) return numbers[next++];
+  Config::List out;
+  for (int64_t i = 0; i < shape[axis]; ++i) out.push_back(in_lists(numbers, shape, axis + 1, next));
+  return out;
 }
 
 ClassDef& history_class =
@@ -22,6 +31,14 @@ ClassDef& history_class =
           ConfigDict out;
           for (const auto& [name, values] : history_in(o).history)
             out.set(name, Config::List(values.begin(), values.end()));
+          for (const auto& [name, values] : history_in(o).arrays) {
+            Config::List epochs;
+            for (const Tensor& t : values) {
+              size_t next = 0;
+              epochs.push_back(in_lists(cast(t, float64).to_vector<double>(), t.shape(), 0, next));
+            }
+            out.set(name, epochs);
+          }
           return out;
         });
 
@@ -31,12 +48,13 @@ const ClassDef& HistoryCallback::definition() const { return history_class; }
 
 void HistoryCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   history.epoch.push_back(epoch);
-  for (const auto& [name, value] : logs) {
-    auto it = std::find_if(history.history.begin(), history.history.end(),
-                           [&, &n = name](const auto& e) { return e.first == n; });
-    if (it == history.history.end()) it = history.history.insert(it, {name, {}});
+  auto add = [](auto& all, const std::string& name, const auto& value) {
+    auto it = std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.first == name; });
+    if (it == all.end()) it = all.insert(it, {name, {}});
     it->second.push_back(value);
-  }
+  };
+  for (const auto& [name, value] : logs) add(history.history, name, value);
+  for (const Logs::Array& a : logs.arrays()) add(history.arrays, a.name, a.values);
 }
 
 bool LambdaCallbackObject::wants(Moment m) const {

@@ -85,7 +85,7 @@ def get_registered_name(obj: Any) -> str:
     """The name under which a class is registered, else its own."""
     plain = isinstance(obj, type) or hasattr(obj, "__name__")
     named = obj if plain else type(obj)
-    return str(vars(named).get("_registered_name", named.__name__))
+    return str(vars(named).get("_registered_name") or named.__name__)
 
 
 def get_registered_object(

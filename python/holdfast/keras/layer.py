@@ -28,6 +28,7 @@ from .input_spec import check_inputs
 from .layer_dtypes import HasDTypes, policy_name
 from .names import checked_name
 from .own_arguments import config_of_arguments, gets_config, note_arguments
+from .own_build import with_own_build
 from .stateless import StatelessLayer
 from .weights import HasWeights
 
@@ -264,8 +265,10 @@ class Layer(HasWeights, HasDTypes, _holdfast.LayerBase, Module, StatelessLayer):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._registered_name = None  # a class is registered for itself
-        if not is_ours(cls) and gets_config(cls):
-            cls.get_config = config_of_arguments  # type: ignore[method-assign]
+        if not is_ours(cls):
+            with_own_build(cls)
+            if gets_config(cls):
+                cls.get_config = config_of_arguments  # type: ignore[method-assign]
         found = inspect.getattr_static(cls, "get_config", None)
         cls._config_is_arguments = found is config_of_arguments
 

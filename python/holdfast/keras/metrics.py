@@ -109,6 +109,8 @@ class MeanMetricWrapper(declared.class_of("metrics.Mean")):  # type: ignore[misc
         super().__init__(name=name, dtype=dtype)
         self._fn = fn
         self._fn_kwargs = kwargs
+        if any(fn is loss for loss in losses._FUNCTIONS.values()):
+            self._direction = "down"  # what callbacks go by
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in what the function gives for a batch."""

@@ -401,7 +401,7 @@ class Trainer:
         with self._in_scope():
             logs = _holdfast.model_evaluate(self, data, options)
         if return_dict:
-            return dict(logs)
+            return dict(sorted(logs.items()))
         values = list(logs.values())
         return values[0] if len(values) == 1 else values
 
@@ -459,7 +459,7 @@ class Trainer:
             logs = _make_step(self, name)(data)
         numbers = {key: np.asarray(value.numpy()) for key, value in logs.items()}
         if return_dict:
-            return numbers
+            return dict(sorted(numbers.items()))
         values = list(numbers.values())
         return values[0] if len(values) == 1 else values
 

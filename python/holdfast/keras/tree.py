@@ -60,6 +60,8 @@ def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool
     """A structure like the first, each leaf being `func` of the leaves in its place."""
     if not structures:
         fail("E1104", "`map_structure` got a function and no structure")
+    for other in structures[1:]:
+        assert_same_structure(structures[0], other)
     if none_is_leaf:
         return nest.map_structure(func, *structures, check_types=False)
     return nest.map_structure(
@@ -73,14 +75,18 @@ def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *struc
     """As `map_structure`, where `shallow_structure` says how deep."""
     if not nest.is_nested(shallow_structure):
         return func(*structures)
-    held = [nesting.children(s) for s in structures]
-    for one in held:
+    held = [nesting.children(s) if nest.is_nested(s) else [] for s in structures]
+    for structure, one in zip(structures, held, strict=True):
         if len(one) != len(nesting.children(shallow_structure)):
             fail(
                 "E1104",
                 f"`map_structure_up_to`: a structure has {len(one)} parts where the shallow one "
                 f"has {len(nesting.children(shallow_structure))}",
             )
+        places = list(range(len(one)))
+        assert_same_structure(
+            nesting.rebuild(shallow_structure, places), nesting.rebuild(structure, places)
+        )
     parts = [
         map_structure_up_to(part, func, *(one[i] for one in held))
         for i, part in enumerate(nesting.children(shallow_structure))
@@ -89,8 +95,11 @@ def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *struc
 
 
 def assert_same_structure(a: Any, b: Any, check_types: Any = None) -> None:
-    """Refuses two that are nested in different ways."""
-    nest.assert_same_structure(a, b, check_types=False if check_types is None else check_types)
+    """Refuses two that are nested in different ways: lists are no tuples, and keys are the same."""
+    try:
+        nest.assert_same_structure(a, b, check_types=check_types is None or check_types)
+    except TypeError as error:  # as Keras has it, where `tf.nest` tells them apart
+        raise ValueError(str(error)) from None
 
 
 def assert_same_paths(a: Any, b: Any) -> None:

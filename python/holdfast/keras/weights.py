@@ -126,4 +126,12 @@ class HasWeights:
 
     def count_params(self) -> int:
         """How many numbers its weights have."""
+        if not self.built:
+            fail(
+                "E1104",
+                f"layer `{self.name}` ({type(self).__name__}) is not built yet, and "
+                "`count_params` counts its weights",
+                "weights are made for the first shape that it is given",
+                fix="call it, or `build(input_shape)`, first",
+            )
         return sum(weight.shape.num_elements() or 0 for weight in self.weights)

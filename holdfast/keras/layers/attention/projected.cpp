@@ -100,6 +100,8 @@ Nested ProjectedAttention::call_all(const Nested& inputs, const CallOptions& o) 
     return by->run(Nested(x), {.training = o.training}).tensor();
   };
   bool scores = said(o, "return_attention_scores", *this);
+  // As in Keras, whose kernel for these calls does so, and whose steps for others do not.
+  run.spreads = !scores && s.dropout == 0 && query.shape().rank() == 3;
   Attended y = attended(project(query_dense, query), project(key_dense, key),
                         project(value_dense, value), run, scores);
   if (gate_dense) y.output = y.output * project(gate_dense, query);

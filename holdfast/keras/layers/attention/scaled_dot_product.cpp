@@ -36,7 +36,8 @@ Attended attend(const Tensor& given, const Tensor& value, const AttentionRun& ru
     scores = select(mask, scores,
                     Tensor::scalar(scores.dtype() == float16 ? -3e4 : -1e9, scores.dtype()));
   scores = nn::softmax(scores);
-  if (mask.defined()) scores = select(mask, scores, Tensor::scalar(0, scores.dtype()));
+  if (mask.defined() && !run.spreads)
+    scores = select(mask, scores, Tensor::scalar(0, scores.dtype()));
   Tensor weights =
       run.dropout > 0 ? nn::stateless_dropout(scores, run.dropout, run.seeds->next()) : scores;
   return {matmul(weights, value), scores, weights};

@@ -15,6 +15,7 @@ struct AttentionRun {
   std::optional<int64_t> window = {};  // and only at those nearer than this
   double dropout = 0;                  // of the weights; 0 where nothing is trained
   SeedSource* seeds = nullptr;         // of dropout
+  bool spreads = false;  // a place that may look at nothing looks at all alike, not at none
 };
 struct Attended {
   Tensor output;   // [..., places, size of values]
@@ -22,7 +23,8 @@ struct Attended {
   Tensor weights;  // what dropout left of them
 };
 
-/// Values weighted by softmax of scores [..., T, S]. A place that may look at nothing gets zeros.
+/// Values weighted by softmax of scores [..., T, S]. A place that may look at nothing gets zeros,
+/// or their mean.
 Attended attend(const Tensor& scores, const Tensor& value, const AttentionRun&);
 /// The same with the products of query [..., T, size] and key [..., S, size] as scores.
 Attended scaled_dot_product(const Tensor& query, const Tensor& key, const Tensor& value,

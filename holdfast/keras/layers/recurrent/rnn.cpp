@@ -201,6 +201,12 @@ Nested RNNLayer::call_all(const Nested& inputs, const CallOptions& o) {
   Tensor x = inputs.tensor(cat(described(), ": `sequences`"));
   if (gated) x = as_factor(*gated, x);
   need_sequences(x.shape());
+  // What is traced for any batch still goes on from states of one size.
+  if (!states_.empty() && x.shape()[0] < 0 && !o.find("initial_state")) {
+    std::vector<int64_t> wanted(static_cast<size_t>(x.rank()), -1);
+    wanted[0] = states_[0].shape()[0];
+    x = ensure_shape(x, Shape(wanted));
+  }
   Nested form = first_states(x, o);
   std::vector<Tensor> masks = o.mask.leaves();
   Tensor mask;
