@@ -2,11 +2,14 @@
 
 #include <limits>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "holdfast/base/text.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/op/context.h"
+#include "holdfast/op/creation.h"
 #include "holdfast/ops/constant.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
@@ -51,6 +54,23 @@ Config SeedGenerator::config() const {
   return ConfigObject{"SeedGenerator", out, {}};
 }
 
+namespace {
+
+/// A stream without a seed gives other numbers at each call, as one that is made anew would: a
+/// traced function may make a Dropout and let it go, and its graph keeps the stream.
+class Unwatched {
+ public:
+  Unwatched() = default;
+  ~Unwatched() { creation_watcher() = around_; }
+  Unwatched(const Unwatched&) = delete;
+  Unwatched& operator=(const Unwatched&) = delete;
+
+ private:
+  CreationWatcher* around_ = std::exchange(creation_watcher(), nullptr);
+};
+
+}  // namespace
+
 const Variable& SeedGenerator::state() {
   std::lock_guard lock(mutex_);
   if (state_.defined()) return state_;
@@ -58,6 +78,8 @@ const Variable& SeedGenerator::state() {
   NoTapes unseen;
   if (name_.empty()) name_ = unique_layer_name("seed_generator");
   NameScope whole(name_ + "/");
+  std::optional<Unwatched> free;
+  if (!seed_) free.emplace();
   int64_t start = seed_ ? *seed_
                         : random::uniform({}, {.minval = 1, .maxval = 1000000000, .dtype = int64})
                               .item<int64_t>();

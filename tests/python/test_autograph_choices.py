@@ -76,7 +76,18 @@ def made_anew_and_changed(x: Any) -> Any:
     return state
 
 
+def one_in_two_places(x: Any) -> Any:
+    row = [x, x]
+    rows = [row, row]
+    if x > 0:
+        rows = [[x + 1, x], [x + 2, x]]
+    for _ in tf.range(2):
+        rows = [[row[0] + 1.0, row[1]] for row in rows]
+    return rows
+
+
 RIGHT = [
+    one_in_two_places,
     changed_by_another_name,
     changed_inside,
     changed_object,
@@ -153,7 +164,17 @@ def first_one_read_after_a_loop(x: Any) -> Any:
     return a[0], kept[0]
 
 
+def joined_twice(x: Any) -> Any:
+    a, b, c = [x], [x * 2], [x * 3]
+    d, e = (a if x > 0 else b), b
+    if x < 2:
+        e = a if x > 1 else c
+    a[0] = x * 100
+    return d[0], e[0]
+
+
 REFUSED = [
+    joined_twice,
     chosen_then_changed,
     chosen_then_grown,
     original_changed,

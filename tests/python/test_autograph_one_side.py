@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -96,6 +97,76 @@ def asked(x: Any) -> Any:
     return sum(values) + max(values) + min(values)
 
 
+def used_on_its_side(x: Any) -> Any:
+    values, y = [x], x
+    if x > 0:
+        values.append(x + 1)
+        values[0] = values[0] * 5
+        y = tf.add_n([a * b for a, b in itertools.pairwise(values)])
+        for i, value in enumerate(reversed(values)):
+            y = y * 10 + value * float(i)
+        y = y + values.copy()[-1]
+    return y
+
+
+def a_shape_on_its_side(x: Any) -> Any:
+    shape = [2]
+    if x > 0:
+        shape.append(3)
+        x = x + tf.reduce_sum(tf.ones(shape)) * shape[-1]
+    return x
+
+
+def many(x: Any) -> Any:
+    rows = {name: [x] for name in "abcdefghijklmnop"}
+    if x > 0:
+        for row in rows.values():
+            row.append(x + 1)
+    return [tf.stack(row) for row in rows.values()]
+
+
+def many_in_a_loop(x: Any) -> Any:
+    rows = {name: [x] for name in "abcdefghijklmnop"}
+    for i in tf.range(3):
+        for row in rows.values():
+            if i > 0:
+                row.append(x + 1)
+    return [tf.stack(row) for row in rows.values()]
+
+
+def last_of_it(x: Any) -> Any:
+    values = [x]
+    if x > 0:
+        values.append(x * 2)
+    return values[-1], values[0]
+
+
+def by_setdefault(x: Any) -> Any:
+    rows: dict[str, list[Any]] = {}
+    rows.setdefault("a", []).append(x)
+    if x > 0:
+        rows.setdefault("a", []).append(x + 1)
+    return tf.stack(rows["a"])
+
+
+def compared(x: Any) -> Any:
+    values, others = [x], [x]
+    if x > 0:
+        values.append(x)
+    return values == others
+
+
+def handed_on(x: Any) -> Any:
+    values: list[Any] = []
+    if x > -1.5:
+        values.append(x)
+        if x > 1:
+            values.extend([x * 2, x * 3])
+    elif x < -1:
+        values += [-x]
+    return values
+
+
 def _numbers(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_numbers(part) for part in value]
@@ -111,6 +182,14 @@ PROGRAMS = [
     before_break,
     by_expression,
     asked,
+    used_on_its_side,
+    a_shape_on_its_side,
+    many,
+    many_in_a_loop,
+    last_of_it,
+    by_setdefault,
+    compared,
+    handed_on,
 ]
 
 
@@ -149,3 +228,30 @@ def test_what_is_no_tensor_is_refused_by_its_name() -> None:
     first, *rest = str(caught.value).splitlines()
     assert "`names` grows on one side of a staged `if` only" in first
     assert any("`append` here" in line for line in rest)
+
+
+def test_list_from_outside_is_read_after_it() -> None:
+    bag, plain = Bag(), Bag()
+
+    def run(bag: Any, x: Any) -> Any:
+        if x > 0:
+            bag.add(x + 1)
+        return tf.add_n([x, *bag.items])
+
+    traced = tf.function(run)
+    for x in (1.0, -1.0, 2.0):
+        assert float(traced(bag, tf.constant(x))) == float(run(plain, tf.constant(x)))
+    assert _numbers(bag.items) == _numbers(plain.items) == [2.0, 3.0]
+
+
+def test_elements_that_only_the_graph_can_count() -> None:
+    @tf.function
+    def run(x: Any) -> Any:
+        values = [x]
+        if x > 0:
+            values.append(x)
+        return max(*values)
+
+    with pytest.raises(TypeError, match="E0202") as caught:
+        run(tf.constant(1.0))
+    assert "all elements of `values` are wanted at once" in str(caught.value)

@@ -191,6 +191,16 @@ def test_a_dataset_that_a_function_gives_is_made_of_the_one_it_was_given():
     assert [int(x) for x in more(Dataset.range(5, 7))] == [6, 7]
 
 
+def test_a_dataset_given_by_name_is_the_one_that_it_is_made_of():
+    @tf.function
+    def add_one(ds):
+        return ds.map(lambda x: x + 1)
+
+    few, many = tf.data.Dataset.range(2), tf.data.Dataset.range(4)
+    for given in (few, many, few):
+        assert [int(x) for x in add_one(ds=given)] == [int(x) + 1 for x in given]
+
+
 def test_the_length_of_an_argument_is_no_number():
     @tf.function
     def length(ds):

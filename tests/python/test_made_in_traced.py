@@ -53,3 +53,26 @@ def test_one_that_lasts_may_be_built_by_the_first_call() -> None:
     for _ in range(2):
         assert run(tf.ones((1, 2))).numpy().tolist() == [[2.0, 2.0]]
     assert float(total.result()) == 4.0
+
+
+def dropped(x: Any) -> Any:
+    return tf.keras.layers.Dropout(0.5)(x, training=True)
+
+
+def test_stream_without_a_seed_may_go_on() -> None:
+    run = tf.function(dropped)
+    first, second = (run(tf.ones((64,))).numpy().tolist() for _ in range(2))
+    assert set(first) == set(second) == {0.0, 2.0}
+    assert first != second
+
+
+def test_message_names_what_is_made() -> None:
+    with pytest.raises(ValueError, match="E0401") as caught:
+        tf.function(mean)(tf.ones((1, 2)))
+    text = str(caught.value)
+    assert "`mean` makes `metric` on each call, and lets it go" in text
+    assert "metric = tf.keras.metrics.Mean()" in text
+    said = caught.value.diagnostic  # type: ignore[attr-defined]
+    assert said.fixes[0].title == "make `metric` once, outside of `mean`"
+    with pytest.raises(ValueError, match=r"makes `tf.keras.layers.Dense\(2\)` on each call"):
+        tf.function(dense)(tf.ones((1, 2)))

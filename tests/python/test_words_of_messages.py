@@ -68,6 +68,12 @@ def in_a_deque(n: Any) -> Any:
     return list(found)
 
 
+def number_on_a_side(n: Any) -> Any:
+    if names:
+        n = tf.constant(float(n))
+    return n
+
+
 SAID: list[tuple[Callable[[Any], Any], str, str]] = [
     (key_in_a_loop, "E0201", "while `key_in_a_loop` is traced"),
     (key_in_a_loop, "E0201", "`i` is another one in each iteration"),
@@ -75,6 +81,7 @@ SAID: list[tuple[Callable[[Any], Any], str, str]] = [
     (kept_in_an_array, "E0201", "collect tensors in a list, in place of `out`"),
     (item_of_an_array, "E0204", "`tf.gather(table, n)`"),
     (added_to_an_array, "E0204", "`total = total + n` makes a tensor"),
+    (number_on_a_side, "E0201", "stay in the graph: `tf.cast(n, tf.float32)`"),
     (filtered, "E0201", "tf.boolean_mask"),
     (objects, "E0103", "`found` grows in a staged loop by what is no tensor"),
     (in_a_deque, "E0103", "it is a deque, not a list"),

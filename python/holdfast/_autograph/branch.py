@@ -12,6 +12,7 @@ from .._messages.diagnostics import mark
 from .._messages.user_code import is_user_code
 from .._tensors import registry
 from .._tensors.symbols import is_symbol, only_types
+from .._tracing.conditional import stage_held
 from .._tracing.journal import Journal, Set
 from .._tracing.moved import current
 from .._tracing.recorder import recording
@@ -81,6 +82,7 @@ def staged_if(
         try:
             with journal:
                 block()
+            stage_held(journal, cells.read_all(site.outputs).values())
         except Exception as error:
             raised = _said(error)
             if not raised or errors:  # nothing to stage, or both sides raise: then Python does

@@ -27,6 +27,7 @@ from .._tracing.recorder import recording
 from . import frames, iterables
 from .branch import decided, not_
 from .conversion import converted_callee
+from .in_place import watched
 from .lists import StagedList, joined
 from .moving import moving
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
@@ -130,7 +131,10 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
         if getattr(function, "__module__", None) in _CALL_BACK:
             args = tuple(map(_called_back, args))
             kwargs = {name: _called_back(value) for name, value in kwargs.items()}
+    look = watched(function, args, kwargs) if id(function) not in _INCURIOUS else None
     given = _join(function, *args, **kwargs)
+    if look is not None:
+        look()
     now = journal()
     if now is not None and sys.getrefcount(given) == 2:  # nobody else knows it: it is new
         now.note_made(given)
@@ -261,6 +265,8 @@ def _delattr(holder: Any, name: str) -> None:
 
 def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     def choose(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and _is_row(args[0]):
+            return registry.function(f"reduce_{python.__name__}")(args[0], 0)
         if len(args) == 1 and not kwargs and not isinstance(args[0], _holdfast.Tensor):
             values = looked_through(args[0])
             if isinstance(values, StagedList):
@@ -274,6 +280,11 @@ def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
         return python(*args, **kwargs)
 
     return choose
+
+
+def _is_row(value: Any) -> bool:
+    """Whether a value is a symbol with elements, so many that Python could walk through them."""
+    return is_symbol(value) and value.shape.rank == 1 and bool(value.shape.as_list()[0])
 
 
 def _sum(values: Any, start: Any = 0) -> Any:

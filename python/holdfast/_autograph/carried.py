@@ -38,11 +38,12 @@ from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
 from .entries import Entry, from_sample, sample
-from .growing import Growing, outermost, staging
+from .growing import Growing
 from .lists import StagedList
 from .records import containers, inside_records, is_plain, note_new, note_one_of_several, records_in
 from .replaced import Replaced, note_copies
 from .sites import Site
+from .staging import outermost, staging
 from .state import (
     UNSET,
     Again,
@@ -144,8 +145,10 @@ class Carried:
         )
 
     def _attempt(self, loop: Callable[[list[Any]], list[Any]]) -> None:
-        # Each attempt finds out something: about a name that is carried, or a place.
-        for _ in range(_ATTEMPTS + 4 * len(self.site.carried)):
+        # Each attempt finds out something: about a name that is carried, a place, or lists.
+        attempts = _ATTEMPTS + 4 * len(self.site.carried)
+        while attempts:
+            attempts -= 1
             self.before = self.cells.read_all(self.site.modified)
             variables = self._begin()
             found: Again | None = None
@@ -166,6 +169,7 @@ class Carried:
                 self._finish(outputs)
                 return
             self._learn(found)
+            attempts += self.growing.stage_all(found.found.get("lists", ()), self.site)
         fail("E1599", f"the state of the loop in line {self.site.line} never settles")
 
     def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:
@@ -205,8 +209,6 @@ class Carried:
         self.replaced.learn(found)
         for location in found.get("locations", ()):
             self.locations[location.key] = location
-        for container, element in found.get("lists", ()):
-            self.growing.stage(container, element, self.site)
 
     # State.
 
@@ -574,8 +576,10 @@ class Carried:
         if now is None:
             return
         now.keep(container)
+        size = len(container)
         raw_method(container, effect.method)(*effect.value, **effect.keywords)
         made = Growth(effect.container, effect.method, effect.value, effect.keywords)
+        made.size = size
         made.condition, made.site = ran, self.site
         now.add(made)
 

@@ -341,7 +341,9 @@ def _of_lists(node: ast.Compare) -> ast.Compare:
     sides = (node.left, node.comparators[0])
     constant = any(isinstance(side, ast.Constant) for side in sides)
     if not constant and isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
-        node.left, node.comparators[0] = (nodes.call("current", [side], side) for side in sides)
+        equal = isinstance(node.ops[0], (ast.Eq, ast.NotEq))
+        asked = "looked_through" if equal else "current"
+        node.left, node.comparators[0] = (nodes.call(asked, [side], side) for side in sides)
     return node
 
 

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .._tracing.conditional import refuse_walk
 from .._tracing.journal import Growth, Journal, Set, open_journals, put, raw_write
 from .._tracing.locations import AttributeLocation, CellLocation, ItemLocation, Location, Object
 from .._tracing.made_objects import attributes_of
 from .._tracing.moved import Moved, is_moved, move, settled
 from .._tracing.recorder import recording
 from .._tracing.slots import left_by
+from .._tracing.substituted_code import Substitutions, substitutions
+from .arrays import ARRAYS
 from .lists import Rows, StagedList
 from .reads import fresh
 from .records import is_made
 from .sites import Site
+from .staging import outermost, staging
 from .state import Again, Cells, Spec, as_tensor, is_tensorish, spec_of, zeros
 
-__all__ = ["Growing", "Lists", "leave_rows", "outermost", "staging"]
-
-
-class _Staging(threading.local):
-    """The loops and branches that are being written down on this thread, the outermost first."""
-
-    def __init__(self) -> None:
-        self.active: list[Any] = []
-
-
-staging = _Staging()
-
-
-def outermost(containers: list[Any]) -> Any:
-    """The outermost loop or branch that was entered with these lists: before it they become ones
-    of the graph, so that whatever way the graph goes it has them. None if there is none."""
-    for each in staging.active:
-        if all(map(each.growing.is_outside, containers)):
-            return each
-    return None
+__all__ = ["Growing", "Lists", "leave_rows"]
 
 
 _DEEP = 4  # how far lists are looked for in lists, dicts and objects
@@ -48,8 +32,13 @@ class Growing:
 
     def __init__(self, cells: Cells) -> None:
         self._places: dict[int, tuple[Any, list[Location]]] = {}
+        self._staged: dict[int, Any] = {}
+        self._arrays: list[Any] = []  # under names
         for name, cell in cells.items():
-            self._look(cells.read(name), CellLocation(cell, name))
+            value = cells.read(name)
+            self._look(value, CellLocation(cell, name))
+            if isinstance(value, ARRAYS):
+                self._arrays.append(value)
         recorder = recording()
         self._around = open_journals(recorder.journal) if recorder is not None else []
         for each in self._around:
@@ -63,6 +52,10 @@ class Growing:
             places = self._places.setdefault(id(container), (container, []))[1]
             if all(place.key != known.key for known in places):
                 places.append(place)
+
+    def saw_array(self, array: Any) -> bool:
+        """Whether a name had this array before."""
+        return any(each is array for each in self._arrays)
 
     def is_outside(self, container: Any) -> bool:
         """Whether a container was there before the loop."""
@@ -87,10 +80,19 @@ class Growing:
             return None
         return spec_of(as_tensor(values[0]))
 
+    def stage_all(self, lists: Iterable[tuple[Any, Spec]], site: Site) -> bool:
+        """Puts lists of the graph wherever these are; whether any of them was not staged yet."""
+        new = [each for each in lists if id(each[0]) not in self._staged]
+        for container, spec in lists:
+            self.stage(container, spec, site)
+            self._staged[id(container)] = container
+        return bool(new)
+
     def stage(self, container: Any, spec: Spec, site: Site) -> None:
         """Puts a list of the graph wherever the list is."""
         if is_moved(container):
             return  # the loop appends to it twice
+        refuse_walk(container)  # of what it holds by now, some may be there on one way only
         recorder = recording()
         outside = recorder.home_of(container) if recorder is not None else None
         staged = fresh(StagedList(container, zeros(spec), outside is not None))
@@ -129,30 +131,50 @@ class Lists:
             staging.active.remove(self)
 
     def look(self, first: Journal, second: Journal) -> None:
-        """Raises `Again` if the sides add different numbers of tensors to a list of the trace."""
-        if self._by_hand:
+        """Raises `Again` if the sides add different numbers of tensors to a list.
+
+        Where the trace could be made again, that is only if somebody reads such a list.
+        """
+        places = substitutions()
+        if self._by_hand or (places is not None and not places.stages_lists(self._site.key)):
             return
         grown: dict[int, list[list[Growth]]] = {}
         for number, side in enumerate((first, second)):
             for change in side.changes:
-                if isinstance(change, Growth) and not change.outlives:
+                if isinstance(change, Growth) and (places is not None or not change.outlives):
                     container = change.container.read()
                     if not side.made(container):
                         grown.setdefault(id(container), [[], []])[number].append(change)
+        lists: list[tuple[Any, Spec]] = []
+        around: Any = None  # the loop or branch of the first: those of others have their turn
         for sides in grown.values():
             if len(sides[0]) == len(sides[1]):
                 continue
             changes = [*sides[0], *sides[1]]
+            if not _is_settled(changes, places):
+                continue
             container = changes[0].container.read()
             specs = [self.growing.element(container, change) for change in changes]
             spec, where = specs[0], outermost([container])
             if spec is not None and where is not None and _go_together(container, specs):
-                raise Again(lists=[(container, spec)], loop=where)
+                around = around or where
+                if where is around:
+                    lists.append((container, spec))
+        if lists:
+            raise Again(lists=lists, loop=around)
 
-    def stage(self, lists: list[tuple[Any, Spec]]) -> None:
-        """Makes lists ones of the graph, before the branch."""
-        for container, spec in lists:
-            self.growing.stage(container, spec, self._site)
+    def stage(self, lists: list[tuple[Any, Spec]]) -> bool:
+        """Makes lists ones of the graph, before the branch; whether any was not yet."""
+        return self.growing.stage_all(lists, self._site)
+
+
+def _is_settled(changes: list[Growth], places: Substitutions | None) -> bool:
+    """Whether no branch inside of a side decides about them; one that does is to be staged too."""
+    inner = [change.site for change in changes if change.condition is not None]
+    for site in inner:
+        if places is not None and site is not None and site.kind == "if" and not site.sides:
+            places.stage_lists(site.key)
+    return not inner
 
 
 def _go_together(container: list[Any], specs: list[Spec | None]) -> bool:

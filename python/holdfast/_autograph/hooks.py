@@ -5,10 +5,10 @@ from __future__ import annotations
 from .._tracing.moved import current
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
 from .calls import assert_, call, contains, lacks, managed, method
+from .in_place import add_in_place, in_place, is_changed, join_in_place
 from .lists import display, star
 from .loop import for_, while_
 from .reads import (
-    add_in_place,
     assign,
     attribute,
     attribute_place,
@@ -20,8 +20,8 @@ from .reads import (
     item,
     item_place,
     iterated,
-    join_in_place,
     local,
+    looked_through,
     made,
     slice_,
     spread,
@@ -48,12 +48,15 @@ __all__ = [
     "global_place",
     "if_",
     "if_expression",
+    "in_place",
+    "is_changed",
     "item",
     "item_place",
     "iterated",
     "join_in_place",
     "lacks",
     "local",
+    "looked_through",
     "made",
     "managed",
     "method",

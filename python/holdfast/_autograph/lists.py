@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _holdfast
 from .._flow import control
+from .._messages.visible import visible_name
 from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
@@ -16,7 +17,7 @@ from .._tracing.journal import put
 from .._tracing.locations import AttributeLocation
 from .._tracing.moved import current
 from .._tracing.recorder import recording
-from ..errors import fail, unsupported
+from ..errors import fail, unsupported, used_here
 from .iterables import Staged
 from .messages import fits
 from .reads import fresh, iterated
@@ -99,6 +100,26 @@ class StagedList(Staged):
 
     def __radd__(self, values: Any) -> StagedList:
         return self.beside(self, values) if _go_together(values, self) else NotImplemented
+
+    def __mul__(self, times: Any) -> Any:
+        return self._cannot("*", "`tf.tile` of the result of `tf.stack`")
+
+    __rmul__ = __imul__ = __mul__
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._cannot("[...] =", "`tf.tensor_scatter_nd_update` of the result of `tf.stack`")
+
+    def __delitem__(self, index: Any) -> None:
+        self._cannot("del", "a slice of the result of `tf.stack`")
+
+    def _cannot(self, operator: str, instead: str) -> NoReturn:
+        kind = self._kind.__name__
+        unsupported(
+            f"`{operator}` of a {kind} that grows in staged code",
+            "in the graph it is a list of tensors: it can be appended to, indexed, walked "
+            "through and stacked.",
+            fix=f"append only, and take {instead}",
+        )
 
     def _another(self) -> StagedList:
         both: StagedList = fresh(copy.copy(self))
@@ -197,7 +218,20 @@ class StagedList(Staged):
         return self.stack()
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.stack())
+        rows = self.stack()
+        if not is_symbol(rows) or rows.shape.rank is None or rows.shape.as_list()[0] is not None:
+            return iter(rows)
+        name = visible_name(lambda value: current(value) is self) or "a list"
+        quoted = f"`{name}`" if name != "a list" else name
+        fail(
+            "E0202",
+            f"all elements of {quoted} are wanted at once, which grew in staged code",
+            "how many there are is known when the graph runs, and Python wants them now",
+            fix=f"walk through it with `for`; or let `tf.stack({name})` be one tensor, of which "
+            "`tf.map_fn(lambda row: ..., ...)` takes each row",
+            labels=used_here("its elements are wanted here"),
+            subject={"name": name},
+        )
 
     def __eq__(self, other: object) -> Any:
         """Whether two lists hold the same, which the graph knows; another object is not equal."""

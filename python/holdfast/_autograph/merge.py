@@ -27,7 +27,7 @@ from . import messages
 from .carried import innermost
 from .growing import Lists
 from .jumps import VALUE
-from .records import containers, is_new, is_record, note_one_of_several
+from .records import containers, containers_beside, is_new, is_record, note_one_of_several
 from .replaced import added
 from .sites import Site
 from .state import (
@@ -159,14 +159,16 @@ class _Pairing:
         """The joined outputs."""
         line = self.site.line
         names = self.site.sides or (f"if in line {line}", f"else of line {line}")
-        # Each attempt finds out something about a name.
-        for _ in range(_ATTEMPTS + 4 * len(self.site.modified)):
+        # Each attempt finds out something about a name, or about lists, however many there are.
+        attempts = _ATTEMPTS + 4 * len(self.site.modified)
+        while attempts:
+            attempts -= 1
             try:
                 with self.lists:
                     return control.stage_cond(self.predicate, self.first, self.second, names)
             except Again as again:
                 if again.found.get("loop") is self.lists:
-                    self.lists.stage(again.found["lists"])
+                    attempts += self.lists.stage(again.found["lists"])
                 elif again.dtypes or again.fillers is not None:
                     self.dtypes |= again.dtypes
                     self.fillers = again.fillers if again.fillers is not None else self.fillers
@@ -290,7 +292,7 @@ class _Pairing:
 
         def note(outputs: list[Any]) -> Any:
             given = made(outputs)
-            for one, mine, other in zip(*map(containers, (given, x, y)), strict=True):
+            for one, mine, other in containers_beside(given, x, y):
                 known = [] if self.a.journal.made(mine) else [mine]
                 known += [] if self.b.journal.made(other) else [other]
                 if known and one is not mine and one is not other:
@@ -485,9 +487,11 @@ def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
     else:
         container = change.container.read()
         now.keep(container)
+        size = len(container)
         raw_method(container, change.method)(*change.inside, **change.keywords)
         made = Growth(
             Object(container, change.container.within), change.method, value, change.keywords
         )
+        made.size = size
     made.inside, made.condition, made.site = change.inside, condition, site
     now.add(made)

@@ -32,8 +32,9 @@ from .._tracing.locations import (
     SpaceLocation,
     own_attribute,
 )
-from .._tracing.moved import current, is_moved
+from .._tracing.moved import current
 from .._tracing.recorder import Object, recording
+from .arrays import refuse_change
 from .conversion import converted_callee
 from .messages import refuse_store
 from .moving import moving
@@ -41,7 +42,6 @@ from .state import Maybe
 from .unset import settled
 
 __all__ = [
-    "add_in_place",
     "assign",
     "attribute",
     "attribute_place",
@@ -55,7 +55,6 @@ __all__ = [
     "item",
     "item_place",
     "iterated",
-    "join_in_place",
     "local",
     "looked_through",
     "made",
@@ -365,9 +364,14 @@ def _note_growth(container: Any, before: Any) -> None:
         recorder.note_growth(container)
     if isinstance(container, (list, deque)):
         new: Any = list(container)[len(before) :]
-        now.add(Growth(Object(container, within), "extend", (new,)))
+        change = ("extend", (new,)) if len(container) >= len(before) else ("clear", ())
+        now.add(Growth(Object(container, within), *change))
     elif isinstance(container, set):
-        now.add(Growth(Object(container, within), "update", (container - before,)))
+        if before - container:
+            less = (before - container,)
+            now.add(Growth(Object(container, within), "difference_update", less))
+        if container - before:
+            now.add(Growth(Object(container, within), "update", (container - before,)))
     else:
         new = {key: value for key, value in container.items() if before.get(key, now) is not value}
         now.add(Growth(Object(container, within), "update", (new,)))
@@ -444,6 +448,7 @@ class _Item(_Target):
         elif isinstance(self.container, deque):
             self._change("__setitem__", value)
         else:
+            refuse_change(self.container)
             self.container[self.index] = value
 
     def _change(self, method: str, *values: Any) -> None:
@@ -561,40 +566,3 @@ def assign(target: _Target, value: Any) -> Any:
     """`(name := value)` of a name that belongs elsewhere."""
     target.value = value
     return value
-
-
-# `+=` of a name that may be a container.
-
-
-def add_in_place(value: Any, other: Any) -> Any:
-    """`value += other`."""
-    if is_moved(value):
-        current(value).extend(iterated(other))
-        return value
-    if isinstance(value, list) and journal() is not None and not _is_own(value, "__iadd__"):
-        return _grown(value, "extend", list(iterated(other)))
-    value += other
-    return value
-
-
-def join_in_place(value: Any, other: Any) -> Any:
-    """`value |= other`."""
-    known = isinstance(value, set) or (isinstance(value, dict) and hasattr(other, "keys"))
-    if known and journal() is not None and not _is_own(value, "__ior__"):
-        return _grown(value, "update", other)
-    value |= other
-    return value
-
-
-def _is_own(container: Any, name: str) -> bool:
-    """Whether the user wrote this method of a container."""
-    return isinstance(getattr(type(container), name, None), types.FunctionType)
-
-
-def _grown(container: Any, method: str, other: Any) -> Any:
-    recorder = recording()
-    within = recorder.home_of(container) if recorder is not None else None
-    if recorder is not None:
-        recorder.note_growth(container)
-    mutate(container, within, method, (other,))
-    return container

@@ -25,6 +25,7 @@ from .frames import own_names
 __all__ = [
     "as_left",
     "containers",
+    "containers_beside",
     "inside_records",
     "is_made",
     "is_new",
@@ -208,6 +209,29 @@ def _changed(change: Change) -> Any:
 def containers(value: Any) -> list[Any]:
     """The lists and dicts in a nested value, in the order of its structure."""
     return [part for part in parts_of(value) if type(part) in (list, dict)]
+
+
+def containers_beside(*values: Any) -> Iterator[tuple[Any, ...]]:
+    """The lists and dicts in values that are nested alike, those of one place side by side.
+
+    One may be in several places of a value. What a side of a branch added is taken back again, so
+    a value may have more than another one.
+    """
+    todo, seen = [values], set()
+    while todo:
+        beside = todo.pop()
+        first, ids = beside[0], tuple(map(id, beside))
+        alike = all(type(each) is type(first) for each in beside)
+        if not alike or not isinstance(first, (list, tuple, dict)) or ids in seen:
+            continue
+        seen.add(ids)
+        if type(first) in (list, dict):
+            yield beside
+        if isinstance(first, dict):
+            shared = [key for key in first if all(key in each for each in beside)]
+            todo += [tuple(each[key] for each in beside) for key in shared]
+        else:
+            todo += zip(*beside, strict=False)
 
 
 def _holders(value: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from .entries import Entry
 from .growing import leave_rows
 from .lists import StagedList
 from .reads import attribute, fresh
-from .records import containers, is_made, is_new, is_plain, is_record
+from .records import containers_beside, is_made, is_new, is_plain, is_record
 from .sites import Site
 from .state import Again, Spec, as_tensor, is_tensorish, spec_of, zeros
 
@@ -100,7 +100,7 @@ def note_copies(entry: Entry, value: Any, copies: dict[int, list[Any]], site: Si
     """
     if entry.location is not None or not entry.was_set:
         return
-    for copy, original in zip(containers(value), containers(entry.start), strict=True):
+    for copy, original in containers_beside(value, entry.start):
         if copy is original:
             continue
         members = copies.setdefault(id(original), [original])

@@ -81,6 +81,11 @@ class Site:
         return self.where.line
 
     @property
+    def key(self) -> tuple[Any, ...]:
+        """What the statement is known by when its function is traced again."""
+        return self.home.filename, self.home.function, self.where
+
+    @property
     def is_loop(self) -> bool:
         """Whether a loop stands there: also where a flag asks whether it has returned."""
         words = self.loc()["source"].split(None, 1)
@@ -140,11 +145,14 @@ class Site:
         return before[-1] if before else None
 
 
-_GROW = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault"}
+_GROW = {
+    *("append", "appendleft", "extend", "extendleft", "insert", "add", "update", "setdefault"),
+    *("pop", "popleft", "popitem", "remove", "discard", "clear", "sort", "reverse", "rotate"),
+}
 
 
 def grows(function: ast.AST) -> dict[str, list[tuple[Spot, str]]]:
-    """Every place in a function that lets a container grow, by the name of the method."""
+    """Every place in a function that changes a container, by the name of the method."""
     found: dict[str, list[tuple[Spot, str]]] = {}
     for node in ast.walk(function):
         match node:

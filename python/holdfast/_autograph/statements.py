@@ -180,12 +180,12 @@ class Statements(Expressions):
         node.value = self.visit(node.value)
         target = node.target
         if isinstance(target, ast.Name) and self.scope.kind(target.id) == "local":
-            if not isinstance(node.op, (ast.Add, ast.BitOr)):
-                return node
-            # A list that grows or a set that takes more in, perhaps one from outside.
             now: ast.expr = nodes.at(nodes.load(target.id), target)
             if getattr(target, "ag_maybe", False):
                 now = nodes.call("local", [now, nodes.text(target.id)], target)
+            if not isinstance(node.op, (ast.Add, ast.BitOr)):
+                return _in_place(node, target, now)
+            # A list that grows or a set that takes more in, perhaps one from outside.
             name = "add_in_place" if isinstance(node.op, ast.Add) else "join_in_place"
             value = nodes.call(name, [now, node.value], node)
             return ast.copy_location(ast.Assign([target], value), node)
@@ -233,6 +233,30 @@ def _lines(statements: list[ast.stmt]) -> tuple[int, int]:
     if not statements:
         return 0, -1
     return statements[0].lineno, max(each.end_lineno or each.lineno for each in statements)
+
+
+_OPERATORS = {
+    ast.Sub: "isub",
+    ast.Mult: "imul",
+    ast.Div: "itruediv",
+    ast.FloorDiv: "ifloordiv",
+    ast.Mod: "imod",
+    ast.Pow: "ipow",
+    ast.MatMult: "imatmul",
+    ast.LShift: "ilshift",
+    ast.RShift: "irshift",
+    ast.BitAnd: "iand",
+    ast.BitXor: "ixor",
+}
+
+
+def _in_place(node: ast.AugAssign, target: ast.Name, now: ast.expr) -> ast.stmt:
+    """`name op= value`: for what changes where it is, a hook; for all else Python's statement."""
+    name = _OPERATORS[type(node.op)]
+    asked = nodes.call("is_changed", [nodes.text(name), now], target)
+    changed = nodes.call("in_place", [nodes.text(name), now, copy.deepcopy(node.value)], node)
+    done = ast.copy_location(ast.Assign([target], changed), node)
+    return ast.copy_location(ast.If(asked, [done], [node]), node)
 
 
 def rewrite(

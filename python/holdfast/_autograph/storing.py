@@ -33,6 +33,8 @@ def changing(container: Any, name: str) -> Any:
     if name in _CHANGE:
         return functools.partial(_change, container, name)
     if name in _ITEMS and isinstance(container, (list, dict, deque)):
+        if isinstance(getattr(type(container), name), types.FunctionType):
+            return functools.partial(_change, container, name)  # called by the class's own
         return functools.partial(_ITEMS[name], container)
     return None
 
@@ -95,6 +97,8 @@ def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
             recorder.note_whole(container)
         elif name == "setdefault":
             recorder.note_item(container, args[0])
+    if name == "setdefault" and isinstance(container, dict) and args[0] in container:
+        return container[args[0]]
     if name in ("extend", "extendleft", "update") and args:
         # What is walked through once has to last for every later call.
         given = looked_through(args[0])

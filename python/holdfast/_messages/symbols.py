@@ -317,8 +317,11 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
     """The function of ours that does what the statement around means."""
     tf = module_alias()
     place = name if tensor.dtype.is_integer else f"{tf}.cast({name}, {tf}.int32)"
-    for node in _around():
+    around = _around()
+    for inner, node in zip([None, *around], around, strict=False):
         match node:
+            case ast.If() | ast.While() | ast.IfExp() if inner is not node.test:
+                continue  # what it decides about
             case ast.Subscript(value=value, ctx=ast.Store()):
                 return _kept(ast.unparse(value), name, asked)
             case ast.Subscript(value=value, slice=ast.Slice()):

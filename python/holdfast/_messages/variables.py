@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from .provenance import assigned_there
 from .raising import fail, used_here
+from .rebinding import statement_loc
 from .source_text import tree_of
 
 __all__ = ["refuse"]
@@ -22,6 +23,8 @@ def refuse(
     """
     born = variable._born()
     called = _target(born) or _by_name(variable)
+    if not _target(born) and not holder and not returned and (maker := _maker(born)) is not None:
+        _refuse_let_go(name, function, variable, *maker)
     if holder.endswith("]"):
         holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"
@@ -50,9 +53,74 @@ def refuse(
     )
 
 
+def _refuse_let_go(
+    name: str,
+    function: Callable[..., Any],
+    variable: Any,
+    text: str,
+    statement: ast.Assign | None,
+) -> NoReturn:
+    """The same of what makes Variables when it is first called, a layer or a metric."""
+    born, quoted = variable._born(), f"`{text}`"
+    labels = [{"role": "born", "loc": born, "text": "makes Variables here", "primary": True}]
+    made = None
+    if statement is not None:
+        made = statement_loc(statement, born["file"]) | {"qualname": born["qualname"]}
+        labels[0]["primary"] = False
+        said = {"role": "born", "loc": made, "text": "made here, on each call", "primary": True}
+        labels.insert(0, said)
+    labels += [label | {"primary": False} for label in used_here("called here")]
+    fix = _moved(name, function, made, quoted, statement)
+    if fix["edits"]:
+        fix["applicability"] = "maybe"  # it goes on from call to call then
+    if made is None:
+        fix["title"] = f"make {quoted} once, outside of `{name}`, and call that here"
+    fail(
+        "E0401",
+        f"`{name}` makes {quoted} on each call, and lets it go",
+        f"it has the Variable `{_path_of(variable)}`: a graph is written once, and would go on "
+        "with that of the call before, where plain code begins anew",
+        fixes=[fix],
+        labels=labels,
+        subject={
+            "name": text,
+            "dtype": variable.dtype.name,
+            "shape": str(variable.shape),
+            "born": made or born,
+        },
+    )
+
+
+def _maker(born: dict[str, Any] | None) -> tuple[str, ast.Assign | None] | None:
+    """What makes Variables in a line that calls it: its text, and the statement that makes it."""
+    tree = None if born is None else tree_of(born["file"])
+    if tree is None or born is None:
+        return None
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    place = born["line"], born["col_begin"], born["col_end"]
+    call = next((n for n in calls if (n.lineno, n.col_offset, n.end_col_offset) == place), None)
+    if call is None:
+        return None
+    if isinstance(call.func, ast.Call):
+        return ast.unparse(call.func), None
+    text = ast.unparse(call.func.value if isinstance(call.func, ast.Attribute) else call.func)
+    functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda))]
+    around = [n for n in functions if n.lineno <= call.lineno <= (n.end_lineno or n.lineno)]
+    inside = ast.walk(around[-1]) if around else ()
+    makes = [n for n in inside if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)]
+    for statement in makes:
+        if ast.unparse(statement.targets[0]) == text and statement.lineno <= call.lineno:
+            return text, statement
+    return None
+
+
+def _path_of(variable: Any) -> str:
+    return str(getattr(variable, "path", "") or variable.name).removesuffix(":0")
+
+
 def _by_name(variable: Any) -> str:
     """What a Variable is called that no line gives a name to: of a layer's, where it stands."""
-    path = str(getattr(variable, "path", "") or variable.name).removesuffix(":0")
+    path = _path_of(variable)
     return "the Variable" if path.startswith("Variable") else f"the Variable `{path}`"
 
 
@@ -62,10 +130,14 @@ def _target(born: dict[str, Any] | None) -> str:
 
 
 def _moved(
-    name: str, function: Callable[..., Any], born: dict[str, Any] | None, quoted: str
+    name: str,
+    function: Callable[..., Any],
+    born: dict[str, Any] | None,
+    quoted: str,
+    statement: ast.Assign | None = None,
 ) -> dict[str, Any]:
     """The edit that moves the line in front of a module's function; words where it can't be so."""
-    statement, attribute = assigned_there(born), False
+    statement, attribute = statement or assigned_there(born), False
     if statement is not None:
         attribute = isinstance(statement.targets[0], ast.Attribute)
     title = f"make {quoted} once, outside of `{name}`"

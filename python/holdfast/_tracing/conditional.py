@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from .. import _holdfast
 from .._messages.diagnostics import module_alias
+from .._messages.visible import visible_name
 from .._tensors.symbols import is_symbol
 from ..errors import fail, used_here
 from .journal import (
@@ -20,22 +21,27 @@ from .journal import (
     Growth,
     Journal,
     Set,
+    changes_of,
     conditional,
     conditional_at,
     conditional_beside,
     stale,
 )
-from .locations import MISSING, AttributeLocation, ItemLocation, Location, leaves
+from .locations import MISSING, AttributeLocation, ItemLocation, Location, item_of, leaves
 from .made_objects import attributes_of
+from .moved import parts_of
+from .substituted_code import substitutions
 
 __all__ = [
     "refuse_grown",
     "refuse_held",
+    "refuse_item",
     "refuse_length",
     "refuse_presence",
     "refuse_read",
     "refuse_stale",
     "refuse_walk",
+    "stage_held",
 ]
 
 
@@ -61,6 +67,30 @@ def refuse_walk(container: Any) -> None:
     for change in conditional(container):
         if _is_new(change) and not _asks_itself(change):
             _refuse(change, "all of it is read here")
+
+
+def refuse_item(container: Any, item: Any) -> None:
+    """Nor one item, where a method may have put another there.
+
+    What a function given to `tf.cond` made says so itself, when it is used.
+    """
+    for change in changes_of(container):
+        if not isinstance(change, Growth) or not _reaches(change, container, item):
+            continue
+        by_hand = change.site is not None and change.site.sides
+        symbols = [leaf for leaf in leaves(item_of(container, item)) if is_symbol(leaf)]
+        if not by_hand or all(_holdfast.scope_of(leaf)["open"] for leaf in symbols):
+            _refuse(change, "it is read here")
+
+
+def _reaches(change: Growth, container: Any, item: Any) -> bool:
+    """Whether a method that may have been called has to do with an item."""
+    if isinstance(container, dict):
+        known = change.method in ("update", "setdefault", "pop", "__setitem__", "__delitem__")
+        keys = change.value[0] if change.method == "update" and change.value else change.value[:1]
+        return not known or item in keys
+    adds = change.method in ("append", "extend")
+    return not (adds and isinstance(item, int) and 0 <= item < change.size)
 
 
 def refuse_presence(container: Any, key: tuple[Any, ...] | None) -> None:
@@ -147,8 +177,9 @@ def _text(change: Change) -> str:
 def _named(change: Change) -> str:
     if isinstance(change, Growth):
         known = change.site.grown_by(change.method) if change.site is not None else None
-        kind = type(change.container.read()).__name__
-        return f"`{known[1]}`" if known is not None else f"a {kind}"
+        container = change.container.read()
+        text = visible_name(lambda value: value is container) if known is None else known[1]
+        return f"`{text}`" if text else f"a {type(container).__name__}"
     text = _text(change)
     return f"`{text}`" if text else change.location.describe()
 
@@ -191,6 +222,9 @@ def _refuse(change: Change, asked: str) -> NoReturn:
     name, site, text = _named(change), change.site, _text(change)
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
+    places = substitutions()
+    if isinstance(change, Growth) and _may_be_staged(change) and places is not None:
+        places.stage_lists(site.key)
     if isinstance(change, Growth) and loop and change.method in _ADDING:
         refuse_grown(site, change.container.read(), change.method, labels)
     sides: list[Any] = []
@@ -220,6 +254,25 @@ def _refuse(change: Change, asked: str) -> NoReturn:
     )
 
 
+def stage_held(journal: Journal, values: Iterable[Any]) -> None:
+    """Lists that a side of a branch hands on, and that grow in a branch inside of it, are read."""
+    places = substitutions()
+    if places is None or not any(journal.conditional.values()):
+        return
+    for part in parts_of(list(values)):
+        for change in journal.conditional.get(id(part), {}).values():
+            if isinstance(change, Growth) and _may_be_staged(change):
+                places.stage_lists(change.site.key)
+
+
+def _may_be_staged(change: Growth) -> bool:
+    """Whether a list grows in a branch, so that a list of the graph may take its place."""
+    site = change.site
+    branch = site is not None and site.kind == "if" and not site.sides
+    is_list = type(change.container.read()) is list
+    return branch and is_list and change.method in ("append", "extend")
+
+
 def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> NoReturn:
     """E0901: a method changes a container on some path only, and by what no graph holds."""
     site, kind = change.site, type(change.container.read()).__name__
@@ -227,17 +280,31 @@ def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> N
     if known is not None:
         born = {"role": "born", "loc": site.home.loc(known[0]), "primary": False}
         labels.insert(1, born | {"text": f"`{change.method}` here"})
+    loop = site is not None and site.kind != "if"
+    where = "in a staged loop" if loop else "on one side of a staged `if` only"
+    done = "grows" if change.method in _ADDING else "is changed"
+    alike = f"change {name} before the loop, or after it" if loop else _alike(change, name)
+    if done == "grows" and not loop and isinstance(change.container.read(), list):
+        alike = f"append tensors of one dtype, which a list of the graph can hold; or {alike}"
     fail(
         "E0901",
-        f"{name} grows on one side of a staged `if` only, and is read after it",
-        f"whether that runs is known when the graph does; a {kind} that a graph can hold gets "
-        "tensors of one dtype, by `append` or `extend`, as a list",
-        fix=f"let {name} be a list, and append tensors of one dtype; or change {name} on both "
-        "sides alike",
+        f"{name} {done} {where}, and is read after it",
+        f"whether that runs is known when the graph does, and what a Python {kind} holds has to be "
+        "settled while it is traced; a graph has lists of tensors of one dtype",
+        fix=alike,
         labels=labels,
         subject={"name": name.strip("`")},
         op=site.kind if site is not None else "if",
     )
+
+
+def _alike(change: Growth, name: str) -> str:
+    """What to write in place of a change that only one side of a branch makes."""
+    anew = {"sort": "sorted({0})", "reverse": "{0}[::-1]"}.get(change.method)
+    bare = name.strip("`")
+    if anew is not None and bare != name:
+        return f"give it another list, which a graph can choose: `{bare} = {anew.format(bare)}`"
+    return f"change {name} on both sides alike, or before the `if`"
 
 
 def _refuse_kinds(change: Change, name: str, labels: list[dict[str, Any]]) -> NoReturn:

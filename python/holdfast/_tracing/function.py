@@ -174,7 +174,7 @@ class Function(_holdfast.TracedBase):
             return self._signature.bind(args, kwargs), None
         with self._lock:
             trace = self._find(call) or self._make(call)
-        if given[0] is args or not holds_dataset(trace.result):
+        if given[1] is kwargs or not holds_dataset(trace.result):
             return call, trace
         # What it gives is made of its argument: one trace for each dataset.
         self._gives_datasets = True

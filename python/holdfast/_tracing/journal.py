@@ -21,6 +21,7 @@ __all__ = [
     "Growth",
     "Journal",
     "Set",
+    "changes_of",
     "conditional",
     "conditional_at",
     "conditional_beside",
@@ -64,7 +65,7 @@ class Set:
 class Growth:
     """A method of a container that was called to change it, such as `append`."""
 
-    __slots__ = ("condition", "container", "inside", "keywords", "method", "site", "value")
+    __slots__ = ("condition", "container", "inside", "keywords", "method", "site", "size", "value")
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class Growth:
         self.inside: Any = arguments
         self.condition: Any = None
         self.site: Any = None
+        self.size = 0  # of a list, how many elements there were before
 
     def touches(self) -> tuple[Any, ...]:
         """What tells changes of the same thing apart from others."""
@@ -168,7 +170,8 @@ class Journal:
         """Takes over what was made while another journal was written inside this one."""
         self._made.update(inner._made)
         self.one_of_several.update(inner.one_of_several)
-        self.joined.update(inner.joined)
+        for key, groups in inner.joined.items():
+            self.joined.setdefault(key, []).extend(groups)
         self.reads |= inner.reads - self.keys
         self.asked |= inner.asked
 
@@ -366,6 +369,11 @@ def conditional(container: Any) -> list[Change]:
     now = journal()
     if now is not None:
         now.asked.add(id(container))
+    return changes_of(container)
+
+
+def changes_of(container: Any) -> list[Change]:
+    """The same for who asks for a part of it."""
     return [
         change
         for each in _open.journals

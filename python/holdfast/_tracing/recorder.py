@@ -22,7 +22,14 @@ from .._messages.diagnostics import Mark, mark
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol
 from ..errors import fail, unsupported, used_here
-from .conditional import refuse_held, refuse_length, refuse_read, refuse_stale, refuse_walk
+from .conditional import (
+    refuse_held,
+    refuse_item,
+    refuse_length,
+    refuse_read,
+    refuse_stale,
+    refuse_walk,
+)
 from .journal import (
     Change,
     Journal,
@@ -411,6 +418,7 @@ class Recorder:
 
     def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
         """An item of a container was read, or found missing."""
+        refuse_item(container, item)
         self._refuse_grown(container)
         location = self._asks(container)
         value = item_of(container, item)

@@ -6,4 +6,4 @@ __all__ = ["Restart"]
 
 
 class Restart(BaseException):
-    """The trace is void, because some code was converted meanwhile; trace again."""
+    """The trace is void: some code was converted meanwhile, or has to be staged otherwise."""

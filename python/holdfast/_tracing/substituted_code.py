@@ -12,7 +12,10 @@ import gc
 import threading
 import types
 import weakref
+from collections.abc import Hashable
 from typing import Any, NamedTuple, Self
+
+from .restart import Restart
 
 __all__ = ["Known", "Substitutions", "is_running", "own_code", "substituted", "substitutions"]
 
@@ -102,6 +105,9 @@ class Substitutions:
         self._mine: list[_Held] = []
         self._tried: list[types.CodeType] = []
         self._left_later: list[tuple[types.FrameType, types.CodeType]] = []
+        # Branches, by their places, after which lists are read that they let grow.
+        self._lists: set[Hashable] = set()
+        self.void = False  # whether the trace has to be made again, for such a list
 
     def __enter__(self) -> Self:
         _now.stack.append(self)
@@ -153,8 +159,24 @@ class Substitutions:
         """Does the same for the function that `frame` runs: a frame that was left tells which."""
         self._left_later.append((frame, new))
 
+    def stages_lists(self, branch: Hashable) -> bool:
+        """Whether lists that grow on one side of a branch are to be the graph's."""
+        return branch in self._lists
+
+    def stage_lists(self, branch: Hashable) -> None:
+        """Raises Restart: lists that grow on one side of a branch are to be the graph's.
+
+        Returns if they were to be so already, which did not help. Until somebody asks, they are
+        Python's, of which code on that side may want more than a graph can do.
+        """
+        if branch not in self._lists:
+            self._lists.add(branch)
+            self.void = True
+            raise Restart
+
     def begin_again(self) -> None:
         """The code of the void trace has been left: the next one finds converted code."""
+        self.void = False
         left, self._left_later = self._left_later, []
         for frame, new in left:
             for function in gc.get_referents(frame):

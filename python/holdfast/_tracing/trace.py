@@ -282,7 +282,7 @@ class _Host:
                 for value in (*bound.args, *bound.keywords.values()):
                     recorder.note_bound(value)
                 bound = bound.func
-            given = _run(self._code, self._writer, self._call, recorder)
+            given = self._run(recorder)
             result = left_by(given, lambda: returns.loc_of_return(function.python_function))
             recorder.check_held([result])
             # One that is made here and returned outlives the call.
@@ -304,6 +304,20 @@ class _Host:
             except InaccessibleTensorError as error:
                 returns.raise_at_return(error, function.python_function, result)
         return outputs
+
+    def _run(self, recorder: Recorder) -> Any:
+        """What the Python code gives for symbols in place of the call's tensors."""
+        args, kwargs = _symbolic(self._writer, self._call, recorder)
+        try:
+            result = self._code(*args, **kwargs)
+        except Exception as error:
+            if not (recorder.restart or self._places.void):
+                if isinstance(error, UnboundLocalError):
+                    explain_unbound(error)
+                raise
+        if recorder.restart or self._places.void:  # the program may have caught what told us
+            raise Restart
+        return result
 
     def ended(self, final: bool) -> None:
         """The graph is closed. Not `final`: it made variables, and is written once more."""
@@ -334,21 +348,6 @@ class _Host:
         returned = any(variable is each for each in self._returned)
         holder = escapes.held_as(variable, function.python_function)
         variables.refuse(function.name, function.python_function, variable, holder, returned)
-
-
-def _run(code: Any, writer: Any, call: Call, recorder: Recorder) -> Any:
-    """What the Python code gives for symbols in place of the call's tensors."""
-    args, kwargs = _symbolic(writer, call, recorder)
-    try:
-        result = code(*args, **kwargs)
-    except Exception as error:
-        if not recorder.restart:
-            if isinstance(error, UnboundLocalError):
-                explain_unbound(error)
-            raise
-    if recorder.restart:  # the program may have caught what was raised to tell us
-        raise Restart
-    return result
 
 
 class _Arguments:
