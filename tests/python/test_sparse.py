@@ -315,3 +315,11 @@ def test_an_indicator_refuses_numbers_that_have_no_column(value):
 def test_of_no_elements_none_are_retained():
     nothing = tf.sparse.from_dense(tf.zeros([2, 3]))
     assert tf.sparse.retain(nothing, []).dense_shape.numpy().tolist() == [2, 3]
+
+
+def test_sums_alone_are_measured_by_a_threshold():
+    a = tf.SparseTensor([[0, 1], [1, 0]], [0.5, -0.5], [2, 2])
+    b = tf.SparseTensor([[0, 0], [1, 0]], [0.4, 0.3], [2, 2])
+    found = tf.sparse.add(a, b, 0.45)  # 0.4 is no sum; 0.3 - 0.5 is a small one
+    np.testing.assert_allclose(tf.sparse.to_dense(found), [[0.4, 0.5], [0, 0]])
+    assert found.values.shape == [2]
