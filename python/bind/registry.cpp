@@ -38,6 +38,8 @@ Arg attribute(const AttrDef& def, PyObject* o) {
     if (!text) throw PythonError{};
     return Arg(std::string(text, static_cast<size_t>(size)));
   }
+  if (PyBytes_Check(o))
+    return Arg(std::string(PyBytes_AS_STRING(o), static_cast<size_t>(PyBytes_GET_SIZE(o))));
   if (auto ints = ints_of(o)) {
     if (is_one_int(o)) return Arg((*ints)[0]);
     if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));

@@ -298,6 +298,17 @@ TEST(Linalg, FunctionsOfMatrices) {
   check_gradient([](const Tensor& x) { return linalg::sqrtm(x); }, regular({3, 3}), 1e-5);
 }
 
+TEST(Linalg, AFactorOfNaNIsNaNWhereverItLies) {
+  for (int64_t at : {0, 4, 8}) {  // a pivot that is none must not leave what is behind it
+    std::vector<double> numbers{4, 1, 1, 1, 4, 1, 1, 1, 4};
+    numbers[static_cast<size_t>(at)] = NAN;
+    Tensor t = Tensor::of<double>(numbers, {3, 3});
+    EXPECT_TRUE(std::isnan(linalg::cholesky(t).to_vector<double>()[8])) << at;
+    auto [q, r] = linalg::qr(t);
+    EXPECT_TRUE(std::isnan(q.to_vector<double>()[8]) && std::isnan(r.to_vector<double>()[8])) << at;
+  }
+}
+
 TEST(Linalg, SingularAndInvalidMatrices) {
   Tensor zero = zeros(Sizes{2, 2}, float64), nan = fill(Sizes{2, 2}, Tensor::scalar(NAN)),
          b = uniform({2, 1});

@@ -282,3 +282,12 @@ def test_boxes_on_grey_images_are_white():
 def test_numbers_that_say_nothing_about_an_image_are_refused(call, said):
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=said):
         call(tf.zeros([4, 4, 3]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint8"])
+def test_measures_of_images_are_float32(dtype):
+    x = np.arange(48).reshape(4, 4, 3).astype(dtype)
+    assert tf.image.per_image_standardization(x).dtype == tf.float32
+    assert tf.image.psnr(x, x + 1, 48).dtype == tf.float32
+    assert tf.image.ssim(x, x, 48, filter_size=3).dtype == tf.float32
+    assert tf.round(tf.constant([3, 250], tf.uint8)).numpy().tolist() == [3, 250]

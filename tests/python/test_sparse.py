@@ -1,5 +1,7 @@
 """Sparse tensors against dense ones."""
 
+import functools
+
 import hypothesis
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -315,3 +317,34 @@ def test_an_indicator_refuses_numbers_that_have_no_column(value):
 def test_of_no_elements_none_are_retained():
     nothing = tf.sparse.from_dense(tf.zeros([2, 3]))
     assert tf.sparse.retain(nothing, []).dense_shape.numpy().tolist() == [2, 3]
+
+
+def test_sums_alone_are_measured_by_a_threshold():
+    a = tf.SparseTensor([[0, 1], [1, 0]], [0.5, -0.5], [2, 2])
+    b = tf.SparseTensor([[0, 0], [1, 0]], [0.4, 0.3], [2, 2])
+    found = tf.sparse.add(a, b, 0.45)  # 0.4 is no sum; 0.3 - 0.5 is a small one
+    np.testing.assert_allclose(tf.sparse.to_dense(found), [[0.4, 0.5], [0, 0]])
+    assert found.values.shape == [2]
+
+
+def test_graphs_by_hand_check_sparse_arguments_under_the_old_names():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        a, b = (v1.sparse_placeholder(tf.float32, [None, None]) for _ in range(2))
+        joined = v1.sparse_concat(1, [a, b]).values
+        turned = v1.sparse_reshape(a, [5, -1]).values
+        dense = v1.placeholder(tf.float32, [None, None])
+        times = (a * dense).values
+        wide, high = ((np.array([[0, 0]]), [1.0], shape) for shape in ([2, 5], [5, 2]))
+        with v1.Session() as session:
+            run = functools.partial(
+                session.run, feed_dict={a: wide, b: wide, dense: np.ones((2, 5))}
+            )
+            for each in (joined, turned, times):
+                run(each)
+            run.keywords["feed_dict"] |= {b: high, dense: np.ones((3, 5))}
+            for each in (joined, times):
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    run(each)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="does not fit"):
+                session.run(turned, {a: (np.array([[0, 0]]), [1.0], [2, 2])})

@@ -290,7 +290,7 @@ Tensor per_image_standardization(const In& image) {
   Tensor x = one_if_unknown(image.tensor(float32));
   need_images("per_image_standardization", x, "image");
   need_reals("per_image_standardization", x);
-  if (!is_floating(x.dtype())) x = cast(x, float32);
+  if (x.dtype() != float32) x = cast(x, float32);
   Tensor mean = reduce_mean(x, {.axis = {-3, -2, -1}, .keepdims = true});
   Tensor spread = reduce_std(x, {.axis = {-3, -2, -1}, .keepdims = true});
   Tensor count = reduce_sum(ones_like(x), {.axis = {-3, -2, -1}, .keepdims = true});

@@ -26,9 +26,8 @@ Tensor differences(const Tensor& x, int axis) {
   return behind - slice(x, start, Sizes(shape(behind)));
 }
 
-Tensor floats(const Tensor& x) {
-  return is_floating(x.dtype()) ? x : convert_image_dtype(x, float32);
-}
+// As in TensorFlow, whatever floats the images are of.
+Tensor floats(const Tensor& x) { return convert_image_dtype(x, float32); }
 void need_alike(const char* function, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype())
     fail(Code::E1101, cat(function, ": images of ", name(a.dtype()), " and of ", name(b.dtype()),
@@ -38,9 +37,7 @@ void need_alike(const char* function, const Tensor& a, const Tensor& b) {
                           ", expected one shape"));
 }
 // The largest value of pixels, scaled as they are.
-Tensor range_of(const In& max_val, DType pixels) {
-  return cast(floats(cast(max_val, pixels)), is_floating(pixels) ? pixels : float32);
-}
+Tensor range_of(const In& max_val, DType pixels) { return floats(cast(max_val, pixels)); }
 
 }  // namespace
 

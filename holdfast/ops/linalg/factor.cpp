@@ -1,6 +1,7 @@
 // LU and QR factorisations.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "holdfast/op/deferred.h"
@@ -74,9 +75,17 @@ Status run_qr(Call& c) {
       // The reflectors need the room of Q where that is wider than the input.
       lapack::Work<T> a(static_cast<size_t>(m * std::max(n, inner))),
           tau(static_cast<size_t>(std::max<int64_t>(1, k)));
+      T *to_q = q.mutable_raw<T>() + i * m * inner, *to_r = r.mutable_raw<T>() + i * inner * n;
+      if (!lapack::all_finite(x.raw<T>() + i * m * n, m * n)) {  // reflectors would hide it
+        const T nan(std::numeric_limits<lapack::real_t<T>>::quiet_NaN());
+        std::fill_n(to_q, m * inner, nan);
+        for (int64_t row = 0; row < inner; ++row)
+          for (int64_t column = 0; column < n; ++column)
+            to_r[row * n + column] = row <= column ? nan : T(0);
+        return {};
+      }
       lapack::transpose_into(x.raw<T>() + i * m * n, m, n, a.data());
       if (k > 0) lapack::geqrf<T>(static_cast<int>(m), static_cast<int>(n), a.data(), tau.data());
-      T *to_q = q.mutable_raw<T>() + i * m * inner, *to_r = r.mutable_raw<T>() + i * inner * n;
       for (int64_t row = 0; row < inner; ++row)
         for (int64_t column = 0; column < n; ++column)
           to_r[row * n + column] =

@@ -100,7 +100,10 @@ Status run_cholesky(Call& c) {
       auto l = lapack::by_columns(x.raw<T>() + i * n * n, n, n);
       int info = lapack::potrf<T>(static_cast<int>(n), l.data());
       // As TensorFlow does, a matrix that is not positive definite gives NaN.
-      bool bad = info != 0 || !lapack::finite(l[static_cast<size_t>(n * n - 1)]);
+      // A pivot that is none may leave the columns behind it as if nothing had been.
+      bool bad = info != 0;
+      for (int64_t j = 0; j < n; ++j)
+        bad = bad || !lapack::finite(l[static_cast<size_t>(j * n + j)]);
       for (int64_t row = 0; row < n; ++row)
         for (int64_t column = 0; column < n; ++column) {
           T v = column > row ? T(0)

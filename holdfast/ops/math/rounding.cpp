@@ -34,7 +34,7 @@ static const Op round_op =
     OP(Round, &round)
         .args("x")
         .python("round, math.round")
-        .dtypes(kFloats | kSignedInts)
+        .dtypes(kReals)
         .flat(Flat::kStep)
         .no_gradient()
         .doc("The nearest whole number, half to even, element by element.")

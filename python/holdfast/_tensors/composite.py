@@ -26,6 +26,7 @@ __all__ = [
     "handles",
     "invariants_of",
     "regrouped",
+    "wrap_handlers",
 ]
 
 
@@ -281,6 +282,15 @@ def handles(function: Any, kind: type[Any]) -> Callable[[Callable[..., Any]], Ca
         return handler
 
     return note
+
+
+def wrap_handlers(
+    kind: type[Any], wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> None:
+    """Puts something around all that was said by `handles` of a class so far."""
+    for key, handler in list(_HANDLERS.items()):
+        if key[1] is kind:
+            _HANDLERS[key] = wrap(handler)
 
 
 def _composite_among(values: Any) -> Composite | None:

@@ -12,6 +12,7 @@ from .._composites.sparse import functions
 from .._composites.sparse.ctc import ctc_beam_search_decoder_v1
 from .._composites.sparse.embedding import both_sparse, looked_up, safely_looked_up
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
+from .._flow.checks import with_checks
 from .._graphs.graph import get_default_graph
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int64
@@ -162,16 +163,10 @@ def _safe_embedding_lookup_sparse(
     )
 
 
-NAMES: dict[str, Any] = {
+_FUNCTIONS: dict[str, Any] = {
     "nn.ctc_beam_search_decoder": ctc_beam_search_decoder_v1,
     "nn.embedding_lookup_sparse": _embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": _safe_embedding_lookup_sparse,
-    "SparseTensorValue": SparseTensorValue,
-    "ragged.RaggedTensorValue": RaggedTensorValue,
-    "ragged.constant_value": constant_value,
-    "ragged.placeholder": ragged_placeholder,
-    "sparse.placeholder": sparse_placeholder,
-    "sparse_placeholder": sparse_placeholder,
     "sparse.add": _add,
     "sparse_add": _add,
     "sparse.concat": _concat,
@@ -205,4 +200,14 @@ NAMES: dict[str, Any] = {
             "transpose",
         )
     },
+}
+
+NAMES: dict[str, Any] = {
+    "SparseTensorValue": SparseTensorValue,
+    "ragged.RaggedTensorValue": RaggedTensorValue,
+    "ragged.constant_value": constant_value,
+    "ragged.placeholder": ragged_placeholder,
+    "sparse.placeholder": sparse_placeholder,
+    "sparse_placeholder": sparse_placeholder,
+    **{name: with_checks(function) for name, function in _FUNCTIONS.items()},
 }

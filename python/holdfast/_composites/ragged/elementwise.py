@@ -32,7 +32,7 @@ bitwise.left_shift bitwise.right_shift complex math.divide divide math.divide_no
 floormod math.floordiv math.floormod math.mod math.truediv truediv greater greater_equal less
 less_equal logical_and logical_or math.logical_xor maximum minimum math.multiply_no_nan multiply
 not_equal pow realdiv squared_difference subtract truncatediv truncatemod mod math.zeta math.igamma
-math.polygamma math.xdivy math.xlogy math.nextafter"""
+math.polygamma math.xdivy math.xlogy math.nextafter nn.sigmoid_cross_entropy_with_logits"""
 
 
 def _each_alias(paths: str) -> list[Any]:
@@ -77,14 +77,22 @@ def _add_n(inputs: Any, name: str | None = None) -> Any:
     return map_flat(lambda *flat: registry.function("add_n")(list(flat)), *inputs)
 
 
+@handles(registry.function("strings.join"), RaggedTensor)
+def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+    join = registry.function("strings.join")
+    return map_flat(lambda *flat: join(list(flat), separator), *inputs)
+
+
 @handles(registry.function("where"), RaggedTensor)
 def _where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     where = registry.function("where")
     if x is None and y is None:
         return coordinates(condition)
+    # A number has the dtype of the other side, not of the condition.
     beside = next((each for each in (x, y) if hasattr(each, "dtype")), None)
-    if beside is not None:  # a number has the dtype of the other side, not of the condition
-        x, y = (e if is_ragged(e) else _holdfast.convert(e, _wanted(e, beside)) for e in (x, y))
+    if beside is None:
+        beside = _holdfast.convert(1.0 if isinstance(x, float) or isinstance(y, float) else x)
+    x, y = (e if is_ragged(e) else _holdfast.convert(e, _wanted(e, beside)) for e in (x, y))
     alike = broadcast([condition, x, y])
     first = next(each for each in alike if is_ragged(each))
     flat = [each.flat_values if is_ragged(each) else each for each in alike]

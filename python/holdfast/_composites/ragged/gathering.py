@@ -80,15 +80,19 @@ def _rows(params: Any, indices: Any) -> Any:
 def _inside(params: Any, indices: Any, axis: int) -> Any:
     """The same numbers of every row."""
     if not is_ragged(params):
-        if is_ragged(indices):
-            fail("E1105", "`gather` of a dense tensor by ragged `indices` inside of its rows")
-        return _gather(params, indices, axis=axis)
+        if not is_ragged(indices):
+            return _gather(params, indices, axis=axis)
+        params = from_tensor(params, None, None, axis, indices.row_splits.dtype)
     if axis > 1:
         inner = _inside(params.values, indices, axis - 1)
         return RaggedTensor._rows(inner, params.row_splits, params._uniform[0])
-    if is_ragged(indices) or indices.shape.rank not in (0, 1):
-        fail("E1105", "`gather` inside of ragged rows by `indices` that are no vector")
-    numbers = _cast(indices, params.row_splits.dtype)
+    kind, rank = params.row_splits.dtype, indices.shape.rank
+    if rank is None:
+        fail("E1102", "`gather`: the rank of `indices` is not known")
+    nested = None  # what the numbers lie in
+    if rank > 1:
+        nested = _split_to(indices, rank - 1, kind).with_row_splits_dtype(kind)
+    numbers = _cast(indices if nested is None else nested.flat_values, kind)
     rows, each = params.nrows(), registry.function("reshape")(numbers, [1, -1])
     lengths = partition.lengths_of(params.row_splits)[:, None]
     inside = _reduce_all(_logical_and(each >= 0, each < lengths))
@@ -97,13 +101,18 @@ def _inside(params: Any, indices: Any, axis: int) -> Any:
     )
     places = params.row_splits[:-1][:, None] + each
     values = rows_of(params.values, registry.function("reshape")(places, [-1]))
-    if indices.shape.rank == 0:
+    if rank == 0:
         return values
-    size = registry.function("size")(numbers, rows.dtype)
-    if not is_ragged(values):  # all rows are as long now
-        sizes = registry.function("shape")(values, rows.dtype)[1:]
-        shape = registry.function("concat")([[rows, size], sizes], 0)
-        return registry.function("reshape")(values, shape)
+    if not is_ragged(values) and not is_ragged(indices):  # all rows are as long now
+        shape = registry.function("shape")
+        sizes = [rows[None], shape(indices, rows.dtype), shape(values, rows.dtype)[1:]]
+        return registry.function("reshape")(values, registry.function("concat")(sizes, 0))
+    if nested is not None:  # for each row once more
+        again = registry.function("tile")(
+            registry.function("range")(nested.nrows(), dtype=kind), rows[None]
+        )
+        values = rows_of(nested, again).with_flat_values(values)
+    size = registry.function("size")(numbers, kind) if nested is None else nested.nrows()
     splits = registry.function("range")(rows + 1, dtype=rows.dtype) * size
     return RaggedTensor._rows(values, splits, indices.shape[0])
 
@@ -235,12 +244,18 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
             else "int64"
         )
         kind = registry.function("cast")(0, kind).dtype
-        if not is_ragged(mask):
-            mask = from_tensor(mask, None, None, rank - 1, kind)
-        if not is_ragged(data):
-            data = from_tensor(data, None, None, mask.ragged_rank, kind)
-        return _masked_rows(data, mask)
+        mask = _split_to(mask, rank - 1, kind)
+        return _masked_rows(_split_to(data, rank - 1, kind), mask)
     return _masked(data, mask)
+
+
+def _split_to(x: Any, depth: int, kind: Any) -> Any:
+    """With splits for as many axes at least."""
+    if not is_ragged(x):
+        return from_tensor(x, None, None, depth, kind)
+    if x.ragged_rank >= depth:
+        return x
+    return x.with_flat_values(from_tensor(x.flat_values, None, None, depth - x.ragged_rank, kind))
 
 
 def _masked(data: Any, mask: Any) -> Any:

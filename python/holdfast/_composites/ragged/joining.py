@@ -122,11 +122,11 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     rank = found[0].shape.rank
     at = _axis_of(axis, None if rank is None else rank + 1, "stack")
     if not is_ragged(found[0]):
-        if found[0].shape.rank == 0:
-            return registry.function("stack")(found, at)
         kind = registry.function("cast")(0, "int64").dtype
-        if at == 0 and found[0].shape.rank is not None:
+        if rank == 1 and at == 0:
             return _rows_of_dense(found, kind)
+        if rank is not None and at >= rank - 1:
+            return registry.function("stack")(found, at)
         found = [from_tensor(x, None, None, 1, kind) for x in found]
     return _joined([expand_dims(x, at) for x in found], at)
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ... import _holdfast
+from ..._flow.checks import with_checks
 from ..._tensors import registry
-from ..._tensors.composite import handles
+from ..._tensors.composite import handles, wrap_handlers
 from ..._tensors.dtypes import as_dtype, int64
 from ..._tensors.tensor import get_static_value
 from ...errors import fail
-from . import dense, partition, reductions  # noqa: F401
+from . import dense, partition, products, reductions  # noqa: F401
 from .constants import constant, ragged_range
 from .cross import cross
 from .elementwise import operators
@@ -198,6 +199,14 @@ def _boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = N
     return boolean_mask(tensor, mask)
 
 
+@handles(registry.function("dynamic_partition"), RaggedTensor)
+def _dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> Any:
+    found = stack_dynamic_partitions(data, partitions, num_partitions)
+    return [found[i] for i in range(num_partitions)]
+
+
 @handles(registry.function("unstack"), RaggedTensor)
 def _unstack(value: Any, num: Any = None, axis: Any = 0, name: str | None = None) -> Any:
     if axis:
@@ -216,7 +225,7 @@ def _split(
         fail("E1105", "`split` of a RaggedTensor along another axis than the first")
     sizes, rows = get_static_value(num_or_size_splits), value.shape[0]
     if sizes is None or rows is None:
-        fail("E1105", "`split` of a RaggedTensor needs its sizes and its rows while tracing")
+        return _split_later(value, num_or_size_splits, sizes, num)
     if np.ndim(sizes) == 0:
         if sizes < 1 or rows % sizes:
             fail("E1103", f"`split`: {rows} rows are not to be parted into {sizes} alike")
@@ -230,26 +239,32 @@ def _split(
     return [value[a:b] for a, b in itertools.pairwise(ends)]
 
 
+def _split_later(value: Any, given: Any, known: Any, num: Any) -> Any:
+    """Parts whose sizes are there once the graph runs."""
+    rows = value.nrows()
+    if known is not None and np.ndim(known) == 0:
+        count = int(known)
+        if count < 1:
+            fail("E1103", f"`split`: rows are not to be parted into {count}")
+        sizes = _holdfast.convert([1] * count, rows.dtype) * (rows // count)
+    else:
+        sizes = _cast(_holdfast.convert(given), rows.dtype)
+        count = sizes.shape[0] if sizes.shape.rank else num
+        if count is None:
+            fail("E1102", "`split` of a RaggedTensor: how many parts there are is not known")
+        left = rows - registry.function("reduce_sum")(registry.function("maximum")(sizes, 0))
+        sizes = registry.function("where")(registry.function("equal")(sizes, -1), left, sizes)
+    total, least = registry.function("reduce_sum")(sizes), registry.function("reduce_min")(sizes)
+    fits = registry.function("logical_and")(registry.function("equal")(total, rows), least >= 0)
+    partition.require(fits, "`split`: the sizes are not those of the rows", "each is in one part")
+    ends = registry.function("concat")([[0], registry.function("math.cumsum")(sizes)], 0)
+    return [value[ends[i] : ends[i + 1]] for i in range(count)]
+
+
 @handles(registry.function("nn.embedding_lookup"), RaggedTensor)
 def _embedding_lookup(params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
     lookup = registry.function("nn.embedding_lookup")
     return ids.with_flat_values(lookup(params, ids.flat_values, *args, **kwargs))
-
-
-@handles(registry.function("matmul"), RaggedTensor)
-def _matmul(a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
-    matmul = registry.function("matmul")
-    rank = a.shape.rank if is_ragged(a) else 0
-    if is_ragged(a) and not is_ragged(b) and a.flat_values.shape.rank >= 2 and not args:
-        other = _holdfast.convert(b)
-        if other.shape.rank == 2 and not kwargs:
-            return a.with_flat_values(matmul(a.flat_values, other))
-    if rank == 3 and is_ragged(a) and is_ragged(b) and a.ragged_rank < 2 and b.ragged_rank < 2:
-        rows = [matmul(a[i], b[i], *args, **kwargs) for i in range(a.shape[0] or 0)]
-        return stack(rows)
-    fail(
-        "E1105", "`matmul` of these ragged tensors is not supported", "their rows differ in length"
-    )
 
 
 def _from_tensor(
@@ -285,30 +300,31 @@ def _to_sparse(self: Any, name: str | None = None) -> Any:
 
 
 for _name, _function in {
-    "from_tensor": classmethod(_from_tensor),
-    "from_sparse": classmethod(_from_sparse),
-    "to_tensor": _to_tensor,
+    "from_tensor": classmethod(with_checks(_from_tensor)),
+    "from_sparse": classmethod(with_checks(_from_sparse)),
+    "to_tensor": with_checks(_to_tensor),
     "to_sparse": _to_sparse,
     "merge_dims": merge_dims,
-    "__getitem__": getitem,
+    "__getitem__": with_checks(getitem),
 }.items():
     setattr(RaggedTensor, _name, _function)
+wrap_handlers(RaggedTensor, with_checks)
 for _name, _method in operators().items():
-    setattr(RaggedTensor, _name, _method)
+    setattr(RaggedTensor, _name, with_checks(_method))
 
 
 NAMES = {
     "RaggedTensor": RaggedTensor,
     "RaggedTensorSpec": RaggedTensorSpec,
     "experimental.DynamicRaggedShape": DynamicRaggedShape,
-    "ragged.boolean_mask": boolean_mask,
+    "ragged.boolean_mask": with_checks(boolean_mask),
     "ragged.constant": constant,
-    "ragged.cross": cross,
-    "ragged.map_flat_values": map_flat_values,
-    "ragged.range": ragged_range,
-    "ragged.row_splits_to_segment_ids": row_splits_to_segment_ids,
-    "ragged.segment_ids_to_row_splits": segment_ids_to_row_splits,
-    "ragged.stack": stack,
-    "ragged.stack_dynamic_partitions": stack_dynamic_partitions,
+    "ragged.cross": with_checks(cross),
+    "ragged.map_flat_values": with_checks(map_flat_values),
+    "ragged.range": with_checks(ragged_range),
+    "ragged.row_splits_to_segment_ids": with_checks(row_splits_to_segment_ids),
+    "ragged.segment_ids_to_row_splits": with_checks(segment_ids_to_row_splits),
+    "ragged.stack": with_checks(stack),
+    "ragged.stack_dynamic_partitions": with_checks(stack_dynamic_partitions),
     **STRINGS,
 }

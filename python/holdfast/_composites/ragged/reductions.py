@@ -215,10 +215,9 @@ def _cumsum(
     at = whole_axis(axis, x.shape.rank, "axis", "cumsum")
     if at > x.ragged_rank:
         return x.with_flat_values(function(x.flat_values, at - x.ragged_rank, exclusive, reverse))
-    dense = function(x.to_tensor(), at, exclusive, reverse)
-    if x.ragged_rank != 1:
-        fail("E1105", "`cumsum` along a ragged axis of rows of rows is not supported")
-    return from_tensor(dense, x.row_lengths(), None, 1, x.row_splits.dtype)
+    dense = function(x.to_tensor(), at, exclusive, reverse)  # sums of zeros are not looked at
+    lengths = x.nested_row_lengths() if x.ragged_rank > 1 else x.row_lengths()
+    return from_tensor(dense, lengths, None, x.ragged_rank, x.row_splits.dtype)
 
 
 _SEGMENT_FUNCTIONS = ("sum", "prod", "max", "min", "mean", "sqrt_n")

@@ -62,7 +62,7 @@ def _flat(values: Any) -> Any:
 
 def _length(values: Any, minlength: Any, maxlength: Any) -> Any:
     """How many counts there are: up to the largest value, or as the caller limits it."""
-    none = registry.function("zeros")([1], values.dtype)
+    none = registry.function("zeros")([1], values.dtype) - 1
     size = _reduce_max(registry.function("concat")([values, none], 0)) + 1
     if minlength is not None:
         size = _maximum(size, _cast(minlength, size.dtype))

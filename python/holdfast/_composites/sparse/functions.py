@@ -398,7 +398,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """The sum of two, one of them sparse; small elements of a sparse sum are left out."""
+    """The sum of two, one of them sparse; of two sparse ones, small sums are left out."""
     fetched = SparseTensorValue
     a, b = (need_sparse(x, "tf.sparse.add") if isinstance(x, fetched) else x for x in (a, b))
     if not is_sparse(a) and not is_sparse(b):
@@ -418,7 +418,11 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     if isinstance(threshold, (int, float)) and threshold == 0:
         return made
     size = registry.function("abs")(sums)
-    return retain(made, size >= _holdfast.convert(threshold, size.dtype))
+    _, terms = summed(indices, registry.function("ones_like")(indices[:, 0]), a.dense_shape)
+    kept = registry.function("logical_or")(  # what one of them has alone is no sum
+        terms < 2, size >= _holdfast.convert(threshold, size.dtype)
+    )
+    return retain(made, kept)
 
 
 def _need_same(a: Any, b: Any, name: str) -> None:

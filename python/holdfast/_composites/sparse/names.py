@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._flow.checks import with_checks
+from ..._tensors.composite import wrap_handlers
 from . import functions
 from .counting import bincount
 from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
@@ -17,7 +18,8 @@ from .tensor import SparseTensor
 __all__ = ["NAMES"]
 
 for _name, _method in operators().items():
-    setattr(SparseTensor, _name, _method)
+    setattr(SparseTensor, _name, with_checks(_method))
+wrap_handlers(SparseTensor, with_checks)
 
 _FUNCTIONS = (
     "add",
@@ -48,12 +50,12 @@ _FUNCTIONS = (
 NAMES: dict[str, Any] = {
     "SparseTensor": SparseTensor,
     "SparseTensorSpec": SparseTensorSpec,
-    "edit_distance": edit_distance,
+    "edit_distance": with_checks(edit_distance),
     "nn.ctc_beam_search_decoder": ctc_beam_search_decoder,
     "nn.ctc_greedy_decoder": ctc_greedy_decoder,
     "sparse.SparseTensor": SparseTensor,
     "sparse.bincount": with_checks(bincount),
-    "nn.embedding_lookup_sparse": embedding_lookup_sparse,
-    "nn.safe_embedding_lookup_sparse": safe_embedding_lookup_sparse,
+    "nn.embedding_lookup_sparse": with_checks(embedding_lookup_sparse),
+    "nn.safe_embedding_lookup_sparse": with_checks(safe_embedding_lookup_sparse),
     **{f"sparse.{name}": with_checks(getattr(functions, name)) for name in _FUNCTIONS},
 }
