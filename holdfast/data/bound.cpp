@@ -16,6 +16,7 @@ namespace {
 
 thread_local Ref<Iteration> t_iteration;
 thread_local Making* t_making = nullptr;
+constexpr int kDeepestPlace = 64;  // a file may say anything
 
 class Looking final : public Visitor {
  public:
@@ -245,10 +246,11 @@ void save_draws(const Place& place, Saving& to) {
   to.number(static_cast<int64_t>(parts.size()));
   for (const Ref<Place>& part : parts) save_draws(*part, to);
 }
-void restore_draws(const Place& place, Restoring& from) {
+void restore_draws(const Place& place, Restoring& from, int depth) {
+  if (depth > kDeepestPlace) Restoring::refuse("functions make functions too deep");
   restore_draws_of(place, from);
   for (int64_t i = 0, n = from.count(); i < n; ++i)
-    restore_draws(*place.part(static_cast<size_t>(i)), from);
+    restore_draws(*place.part(static_cast<size_t>(i)), from, depth + 1);
 }
 
 Tensor bound(const Tensor& t, const char* stage) {

@@ -195,7 +195,7 @@ void save_draws(const ElementFunction& function, Saving& to);
 void restore_draws(const ElementFunction& function, Restoring& from);
 /// The same of all functions that are made in a place.
 void save_draws(const Place& place, Saving& to);
-void restore_draws(const Place& place, Restoring& from);
+void restore_draws(const Place& place, Restoring& from, int depth = 0);
 
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.
 Tensor bound(const Tensor& t, const char* stage);

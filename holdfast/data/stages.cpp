@@ -6,7 +6,7 @@
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/device/device.h"
-#include "holdfast/io/checksums.h"
+#include "holdfast/ops/strings/fingerprint.h"
 
 namespace holdfast::data {
 
@@ -103,8 +103,7 @@ uint64_t fingerprint_of(const DatasetObject& dataset) {
     stage->add_facts(facts);
     for (const auto& in : stage->inputs()) facts.number(stages.number_of(*in));
   }
-  std::string bytes = facts.take();
-  return uint64_t{io::crc32c(bytes)} << 32 | io::crc32c(bytes, 0x9e3779b9U);
+  return farm_fingerprint(facts.take());
 }
 
 Nested restored(Restoring& from, const ElementSpec& spec) {
@@ -118,12 +117,11 @@ void add_tensor(const Tensor& given, Saving& to) {
   Tensor t = copy_to(given, cpu());
   to.number(static_cast<int64_t>(t.dtype()));
   to.text(t.shape().text());
-  uint32_t sum = 0;
   if (t.dtype() == DType::kString)
     for (int64_t i = 0; i < t.size(); ++i) to.text(t.raw<std::string>()[i]);
   else
-    sum = io::crc32c({static_cast<const char*>(t.raw()), static_cast<size_t>(t.bytes())});
-  to.number(sum);
+    to.number(static_cast<int64_t>(farm_fingerprint(
+        {static_cast<const char*>(t.raw()), static_cast<size_t>(t.bytes())})));
 }
 
 namespace {
