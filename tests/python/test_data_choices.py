@@ -214,6 +214,14 @@ def test_older_names(tmp_path):
     assert a == b != Dataset.range(7).fingerprint().numpy()
 
 
+def test_both_halves_of_a_fingerprint_tell_pipelines_apart():
+    all_ = [int(Dataset.range(n).fingerprint().numpy()) & (2**64 - 1) for n in range(8)]
+    assert (
+        len({each >> 32 ^ each & (2**32 - 1) for each in all_}) > 1
+    )  # sums of one text go together
+    assert len(set(all_)) == len(all_)
+
+
 def test_names_of_files(tmp_path):
     for name in ("b.txt", "a.txt", "c.csv"):
         (tmp_path / name).write_text("x")

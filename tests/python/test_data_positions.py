@@ -306,6 +306,17 @@ def test_specs_without_end_are_refused():
         iter(ds).restore(before + window + (b"f" + number(100)) * 200_000)
 
 
+def test_functions_in_functions_without_end_are_refused():
+    ds = Dataset.range(4).interleave(lambda x: Dataset.range(2).map(lambda y: y))
+    it = iter(ds)
+    next(it)
+    position = it.save()
+    one = number(0) + number(1)  # no random numbers, and one function that it makes
+    before = position[: position.rindex(one + number(0) + number(0))]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too deep"):
+        iter(ds).restore(before + one * 200_000)
+
+
 def test_elements_of_another_kind_are_refused():
     ds = Dataset.range(8).batch(2).shuffle(2, seed=1)
     it = iter(ds)
