@@ -18,7 +18,7 @@ Edge before_repeating(const Edge& e, const Node& reader) {
 // op runs over fewer of them, and its result is repeated: whoever reads that may do it itself.
 void rule_repeat_late(Rewriter& r, const Ref<Node>& n) {
   const Shape& out = n->outputs[0].shape;
-  if (!out.is_full()) return;
+  if (!out.is_full() || out.size() == 0) return;  // what is repeated 0 times may be refused
   InlineVector<Edge, 3> inputs;
   bool any = false;
   std::optional<Shape> all = Shape{};
