@@ -24,8 +24,10 @@ bool apply_rules(Graph& g, std::span<const NamedRule> rules) {
 }
 
 bool simplify(Graph& g) {
-  bool arithmetic = apply_rules(g, arithmetic_rules());
-  return apply_rules(g, shape_rules()) || arithmetic;
+  bool changed = false;
+  for (auto rules : {arithmetic_rules(), shape_rules(), broadcast_rules()})
+    changed = apply_rules(g, rules) || changed;
+  return changed;
 }
 
 bool relax(Graph& g) { return apply_rules(g, relaxed_rules()); }

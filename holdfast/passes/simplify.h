@@ -17,6 +17,7 @@ struct NamedRule {
 
 std::span<const NamedRule> arithmetic_rules();
 std::span<const NamedRule> shape_rules();
+std::span<const NamedRule> broadcast_rules();
 std::span<const NamedRule> transpose_rules();
 std::span<const NamedRule> relaxed_rules();
 

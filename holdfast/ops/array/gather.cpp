@@ -112,12 +112,17 @@ Status run_gather(Call& c) {
       parallel_for(n.batch * n.outer * n.count, std::max<int64_t>(1, 16384 / n.inner),
                    [&](int64_t begin, int64_t end) {
                      int64_t k = begin % n.count, row = begin / n.count;
+                     const I* own = ids + row / n.outer * n.count;
                      for (int64_t i = begin; i < end; ++i) {
-                       int64_t id = ids[row / n.outer * n.count + k];
-                       std::copy_n(from + (row * n.size + id) * n.inner, n.inner, to + i * n.inner);
+                       const T* found = from + (row * n.size + own[k]) * n.inner;
+                       if (n.inner == 1)  // a call would take longer than the copy
+                         to[i] = *found;
+                       else
+                         std::copy_n(found, n.inner, to + i * n.inner);
                        if (++k == n.count) {
                          k = 0;
                          ++row;
+                         own = ids + row / n.outer * n.count;
                        }
                      }
                    });

@@ -30,10 +30,16 @@ Status run_where(Call& c) {
     };
     for (int64_t i = 0; i < n; ++i) count += there(i);
     int64_t* out = c.out(0, Shape{count, rank}).template mutable_raw<int64_t>();
+    // A position is written before it is known whether it stays: no branch to guess wrong.
     Dims at(static_cast<size_t>(rank), 0);
-    for (int64_t i = 0; i < n; ++i) {
-      if (there(i)) out = std::copy(at.begin(), at.end(), out);
-      for (int k = rank - 1; k >= 0; --k) {
+    for (int64_t i = 0, found = 0; rank > 0 && found < count;) {
+      for (int64_t j = 0, inner = x.dim(-1); j < inner && found < count; ++j, ++i) {
+        int64_t* row = out + found * rank;
+        for (int k = 0; k < rank - 1; ++k) row[k] = at[static_cast<size_t>(k)];
+        row[rank - 1] = j;
+        found += there(i);
+      }
+      for (int k = rank - 2; k >= 0; --k) {
         auto axis = static_cast<size_t>(k);
         if (++at[axis] < x.dim(k)) break;
         at[axis] = 0;

@@ -67,6 +67,38 @@ void scan(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, int64_
   }
 }
 
+// One row whose elements lie side by side. Most blocks hold nothing better than what was found
+// before: that is seen by comparisons which do not wait for each other.
+template <bool kLargest, class T>
+int64_t scan_row(const T* x, int64_t n) {
+  using W = float_of<T>;
+  constexpr int64_t kBlock = 64;
+  W best = static_cast<W>(x[0]);
+  int64_t at = 0;
+  for (int64_t i = 1; i < n;) {
+    int64_t end = std::min(n, i + kBlock);
+    if (end - i == kBlock && !is_nan(best)) {
+      int better = 0;
+      for (int64_t k = 0; k < kBlock; ++k) {
+        W v = static_cast<W>(x[i + k]);
+        better |= kLargest ? v > best : v < best;
+      }
+      if (!better) {
+        i = end;
+        continue;
+      }
+    }
+    for (; i < end; ++i) {
+      W v = static_cast<W>(x[i]);
+      if ((kLargest ? v > best : v < best) || (is_nan(best) && !is_nan(v))) {
+        best = v;
+        at = i;
+      }
+    }
+  }
+  return at;
+}
+
 template <bool kLargest, class T>
 void scan_wide(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, int64_t* out) {
   using W = float_of<T>;
@@ -126,7 +158,9 @@ Status run_arg(Call& c) {
       auto* from = x.raw<T>();
       parallel_for(y.size(), std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
         std::vector<int64_t> found(static_cast<size_t>(end - begin));
-        for (int64_t at = begin; at < end;) {
+        for (int64_t at = begin; inner == 1 && at < end; ++at)
+          found[static_cast<size_t>(at - begin)] = scan_row<kLargest>(from + at * n, n);
+        for (int64_t at = begin; inner > 1 && at < end;) {
           int64_t outer = at / inner, j = at % inner, last = std::min(inner, j + end - at);
           auto* loop = inner < 8 ? scan<kLargest, T> : scan_wide<kLargest, T>;
           loop(from + outer * n * inner, n, inner, j, last, found.data() + (at - begin));

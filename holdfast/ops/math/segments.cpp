@@ -14,6 +14,8 @@
 namespace holdfast {
 namespace {
 
+constexpr int64_t kPiece = 1 << 18;  // elements that are worth a thread
+
 template <class T>
 using wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                              std::type_identity<T>>::type;
@@ -109,8 +111,9 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
       auto* cells = wide.template mutable_raw<W>();
       std::fill_n(cells, out.size(), identity_of<W>(f));
       if (data.size()) {
-        // Threads share out columns, never rows: each sum has one order.
-        int64_t grain = std::max<int64_t>(64, 65536 / std::max<int64_t>(1, count));
+        // Threads share out columns, never rows: each sum has one order. Narrow pieces would read
+        // and write a few lines of each row at a time.
+        int64_t grain = std::max<int64_t>(64, kPiece / std::max<int64_t>(1, count));
         parallel_for(width, grain, [&](int64_t from, int64_t to) {
           fold_columns(f, data.raw<T>(), at, width, from, to, cells);
         });
@@ -118,8 +121,9 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
       auto* to = out.mutable_raw<T>();
       for (int64_t r = 0; r < rows; ++r) {
         int64_t n = members[static_cast<size_t>(r)];
-        bool hollow = n == 0 && empties == EmptySegment::kZero && f != SegmentFold::kProd;
-        if (direct && !hollow && f != SegmentFold::kMean && n > 0) continue;
+        bool hollow = n == 0 && empties == EmptySegment::kZero && f != SegmentFold::kProd,
+             filled = n == 0 && (!hollow || identity_of<W>(f) == W(0));
+        if (direct && (filled || (n > 0 && f != SegmentFold::kMean))) continue;
         for (int64_t k = r * width; k < (r + 1) * width; ++k) {
           W v = cells[k];
           if (hollow)
