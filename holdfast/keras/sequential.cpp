@@ -148,6 +148,17 @@ void refuse_other_input(const Layer& model, const Shape& is, const Shape& wanted
          "its Input says what it is given", {manual_fix("leave the Input out, or `build`")});
 }
 
+// The calls of a Sequential on its own symbol, the first one first.
+std::vector<Ref<Node>> chain(const Nested& outputs) {
+  std::vector<Ref<Node>> out;
+  std::vector<Tensor> last = outputs.leaves();
+  if (last.empty()) return out;
+  for (Ref<Node> n(node_of(last[0])); n && layer_call(*n); n = Ref<Node>(n->inputs[0].node))
+    out.push_back(n);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 Ref<Layer> SequentialLayer::pop() {
@@ -157,10 +168,15 @@ Ref<Layer> SequentialLayer::pop() {
     last = all.back();
     all.pop_back();
   });
-  if (!inputs_.is_none()) {
-    outputs_ = inputs_;
-    for (const Ref<Layer>& layer : layers()) outputs_ = run_inside(*layer, outputs_);
+  if (inputs_.is_none()) return last;
+  // What the layer before gave is there: models may have been made of it.
+  const std::vector<Ref<Node>> calls = chain(outputs_);
+  if (calls.size() == layers().size() + 1 && calls.size() > 1) {
+    outputs_ = outputs_of(*layer_call(*calls[calls.size() - 2]));
+    return last;
   }
+  outputs_ = inputs_;
+  for (const Ref<Layer>& layer : layers()) outputs_ = run_inside(*layer, outputs_);
   return last;
 }
 
@@ -179,17 +195,6 @@ std::vector<Shape> SequentialLayer::shapes_to_build(const Nested& inputs,
 }
 
 namespace {
-
-// The calls of a Sequential on its own symbol, the first one first.
-std::vector<Ref<Node>> chain(const Nested& outputs) {
-  std::vector<Ref<Node>> out;
-  std::vector<Tensor> last = outputs.leaves();
-  if (last.empty()) return out;
-  for (Ref<Node> n(node_of(last[0])); n && layer_call(*n); n = Ref<Node>(n->inputs[0].node))
-    out.push_back(n);
-  std::reverse(out.begin(), out.end());
-  return out;
-}
 
 void keep(StepScope& step, const Ref<Node>& node, const Nested& values) {
   std::vector<Tensor> leaves = values.leaves();

@@ -42,6 +42,7 @@ struct FromPython {
       return Ref<Shared>(behind);
     if (Ref<keras::SeedSource> stream = live ? seed_stream(o) : Ref<keras::SeedSource>())
       return Ref<Shared>(stream);
+    if (live && makes_functions(o)) return value(instance_of(o).get(), what, depth + 1);
     if (live && PyCallable_Check(o) && !named(o)) return Ref<Shared>(foreign_function(o));
     // A model of calls has a class of its own in configs, which C++ knows.
     if (auto* layer = object_behind<keras::Layer>(o)) return Config(keras::serialize(*layer));
@@ -67,6 +68,21 @@ struct FromPython {
   }
 
  private:
+  // Whether it is a class of losses, metrics or the like: Keras makes one of it.
+  static bool makes_functions(PyObject* o) {
+    if (!PyType_Check(o)) return false;
+    nb::object keras = nb::module_::import_("holdfast.keras");
+    for (const char* base : {"Loss", "Metric", "Initializer", "Regularizer"})
+      if (PyObject_IsSubclass(o, nb::object(keras.attr(base)).ptr()) == 1) return true;
+    nb::object constraint = keras.attr("constraints").attr("Constraint");
+    return PyObject_IsSubclass(o, constraint.ptr()) == 1;
+  }
+  static Object instance_of(PyObject* type) {
+    Object made = Object::steal(PyObject_CallNoArgs(type));
+    if (!made) throw PythonError{};
+    return made;
+  }
+
   static Config integer(PyObject* o, const std::string& what) {
     Object index = Object::steal(PyNumber_Index(o));
     int64_t n = PyLong_AsLongLong(index.get());

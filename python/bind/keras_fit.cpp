@@ -472,6 +472,18 @@ void bind_keras_fit(nb::module_& m) {
   m.def("model_logs", [](nb::handle self) {
     return run([&] { return py::given(logs_object(model_of(self.ptr()).metric_logs())); });
   });
+  m.def("model_told", [](nb::handle self) {
+    return run([&] {
+      mark();
+      nb::list out;
+      ModelLayer& model = model_of(self.ptr());
+      if (model.is_compiled())
+        for (const keras::Compiled::Told& one : model.compiled().told())
+          out.append(nb::make_tuple(one.name, py::given(python_of(*one.metric)),
+                                    py::given(python_from(one.value))));
+      return out;
+    });
+  });
   m.def("model_reset_metrics", [](nb::handle self) {
     run([&] {
       mark();

@@ -193,6 +193,16 @@ def test_a_sequential_takes_examples_of_one_number_as_they_lie(first):
     assert len(model.fit(x, np.stack([x, x], 1), epochs=2, verbose=0).history["loss"]) == 2
 
 
+def test_policies_that_nobody_knows():
+    layer = layers.Dense(1)
+    for unknown in ("xx", "mixed_xx"):
+        with pytest.raises(ValueError, match="not known|expected"):
+            layers.Dense(1, dtype=unknown)
+        with pytest.raises(ValueError, match="not known|expected"):
+            layer.dtype_policy = unknown
+    assert layer.dtype_policy.name == "float32"
+
+
 def test_options_of_earlier_versions_are_taken_with_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="`alpha` of LeakyReLU is called `negative_slope` now"):
         layer = layers.LeakyReLU(alpha=0.25)
@@ -202,6 +212,8 @@ def test_options_of_earlier_versions_are_taken_with_a_warning(tmp_path):
     assert ids(np.zeros((2, 4), "int32")).shape == (2, 4, 2)
     with pytest.warns(UserWarning, match="`epsilon`"):
         assert keras.callbacks.ReduceLROnPlateau(epsilon=0.5).min_delta == 0.5
+    with pytest.warns(UserWarning, match="`decay` of SGD is not needed: it changes nothing"):
+        assert keras.optimizers.SGD(0.5, decay=1e-6).learning_rate == 0.5
     with pytest.raises(tf.errors.UnimplementedError, match="dynamic=False"):
         keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), dynamic=False)
     with pytest.raises(TypeError, match="`negative_slope` twice|got `negative_slope`"):

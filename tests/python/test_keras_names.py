@@ -85,7 +85,6 @@ WITHOUT = {
     },
 }
 WITHOUT["keras.Model"] = WITHOUT["keras.Sequential"] = WITHOUT["keras.Layer"] | {
-    "compiled_loss": "`compute_loss` is what training makes small",
     "export": "saved models are not written yet",
     "get_quantization_layer_structure": _QUANTIZED,
     "stateless_compute_loss": _STATELESS,

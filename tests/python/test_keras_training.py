@@ -247,3 +247,81 @@ def test_an_optimizer_takes_one_name():
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     model.compile(loss="mse")
     assert model.optimizer.name == "rm_sprop_2"
+
+
+class Earlier(tf.keras.Model):
+    """A step as programs wrote it before Keras 3."""
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            y_pred = self(x, training=True)
+            loss = self.compiled_loss(y, y_pred, regularization_losses=self.losses)
+        slopes = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(slopes, self.trainable_variables, strict=True))
+        self.compiled_metrics.update_state(y, y_pred)
+        return {m.name: m.result() for m in self.metrics}
+
+
+@pytest.mark.filterwarnings("ignore:`compiled_")
+def test_steps_of_earlier_versions():
+    keras = tf.keras
+    x = np.random.default_rng(2).normal(size=(10, 3)).astype("float32")
+    y = x.sum(1, keepdims=True)
+
+    def trained(kind):
+        inputs = keras.Input((3,))
+        dense = keras.layers.Dense(1, kernel_initializer="ones", kernel_regularizer="l2")
+        model = kind(inputs, dense(inputs))
+        model.compile("sgd", "mse", metrics=["mae"])
+        return model.fit(x, y, epochs=2, batch_size=4, shuffle=False, verbose=0).history
+
+    wanted, got = trained(keras.Model), trained(Earlier)
+    assert list(got) == list(wanted)
+    for name in wanted:
+        np.testing.assert_allclose(got[name], wanted[name], rtol=1e-5)
+
+
+def test_results_of_metrics_have_the_names_that_training_tells():
+    """Metrics of one name of two outputs were one."""
+    keras = tf.keras
+    inputs = keras.Input((3,))
+    model = keras.Model(inputs, [keras.layers.Dense(1, name=name)(inputs) for name in "ab"])
+    mae = keras.metrics.MeanAbsoluteError
+    model.compile("sgd", "mse", metrics=[[mae(name="e")], [mae(name="e")]])
+    x, y = np.ones((4, 3), "float32"), np.ones((4, 1), "float32")
+    told = model.evaluate(x, [y, y], verbose=0, return_dict=True)
+    now = model.get_metrics_result()
+    assert sorted(now) == sorted(told) == ["a_e", "a_loss", "b_e", "b_loss", "loss"]
+    for name in told:
+        assert float(now[name]) == pytest.approx(told[name])
+
+
+def test_classes_are_taken_for_what_they_make():
+    """One that was given in the place of an object was called with the data."""
+    keras = tf.keras
+
+    class Ones(keras.initializers.Initializer):
+        def __call__(self, shape, dtype=None, **kwargs):
+            return tf.ones(shape, dtype)
+
+    class Absolute(keras.losses.Loss):
+        def call(self, y_true, y_pred):
+            return tf.abs(y_true - y_pred)
+
+    x, y = np.ones((4, 3), "float32"), np.ones((4, 1), "float32")
+    for kind in (Ones, keras.initializers.Ones):
+        dense = keras.layers.Dense(
+            1,
+            kernel_initializer=kind,
+            kernel_regularizer=keras.regularizers.L2,
+            kernel_constraint=keras.constraints.NonNeg,
+        )
+        assert dense(x).numpy().tolist() == [[3]] * 4
+        assert isinstance(dense.kernel_regularizer, keras.regularizers.L2)
+        assert isinstance(dense.kernel_constraint, keras.constraints.NonNeg)
+    for loss, value in ((Absolute, 2), (keras.losses.MeanSquaredError, 4)):
+        dense = keras.layers.Dense(1, kernel_initializer=keras.initializers.Ones)
+        model = keras.Sequential([keras.Input((3,)), dense])
+        model.compile("sgd", loss, metrics=[keras.metrics.MeanAbsoluteError])
+        assert model.evaluate(x, y, verbose=0) == [value, 2]

@@ -412,3 +412,19 @@ def test_models_in_float16_scale_their_losses(tmp_path):
     again.fit(x, y, verbose=0)
     model.compile("adam", "mse", auto_scale_loss=False)
     assert isinstance(model.optimizer, keras.optimizers.Adam)
+
+
+def test_a_layer_that_is_taken_away_leaves_the_others_called_once():
+    """After another model was made of them, each was called a second time."""
+    names = ("a", "b", "c")
+    model = keras.Sequential([keras.Input((4,)), *(keras.layers.Dense(2, name=n) for n in names)])
+    every = keras.Model(model.inputs, [layer.output for layer in model.layers])
+    model.pop()
+    model.add(keras.layers.Dense(5, name="d"))
+    part = keras.Model(model.inputs, model.get_layer("b").output)
+    x = np.ones((1, 4), "float32")
+    np.testing.assert_array_equal(part(x), every(x)[1])
+    assert model(x).shape == (1, 5) and model.output_shape == (None, 5)
+    for _ in range(3):
+        model.pop()
+    assert model.output_shape == (None, 4) and not model.layers

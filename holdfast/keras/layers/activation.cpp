@@ -163,8 +163,10 @@ Tensor SoftmaxLayer::call(const Tensor& inputs, const CallOptions& c) {
       fits = kept.dim(-i) <= 1 || x.dim(-i) < 0 || kept.dim(-i) == x.dim(-i);
     if (!fits)
       fail(Code::E1102,
-           cat(described(), ": `mask` has the shape ", kept.shape().text(),
-               ", expected one that broadcasts to that of `inputs`, ", x.shape().text()));
+           cat(described(), ": `mask` is ", kept.shape().text(), ", expected what broadcasts to ",
+               x.shape().text()),
+           cat("it says of each of the `inputs`, which have the shape ", x.shape().text(),
+               ", whether it counts"));
     if (kept.dtype() != boolean) kept = kept > 0.5;
     kept = logical_and(kept, ones_like(x, boolean));
     x = select(kept, x,

@@ -35,6 +35,7 @@ _EARLIER: dict[str, dict[str, Any]] = {
     "layers.LeakyReLU": {"alpha": "negative_slope"},
     "optimizers.LossScaleOptimizer": {"dynamic": (True, "the scale always follows the gradients")},
 }
+_OF_OPTIMIZERS = {"decay": (None, "it changes nothing; a schedule as the rate makes it smaller")}
 
 
 def _with_unset(info: Info) -> Info:
@@ -96,7 +97,10 @@ def _parameters(info: Info) -> list[inspect.Parameter]:
 
 def _without_earlier(kind: str, info: Info, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The options by the names of today, with a warning for those of earlier versions."""
-    earlier = _EARLIER.get(info.get("path", ""), {})
+    path = info.get("path", "")
+    earlier = _EARLIER.get(path, {})
+    if path.startswith("optimizers.") and ".schedules" not in path:
+        earlier = earlier | _OF_OPTIMIZERS
     out = {}
     for name, value in kwargs.items():
         now = earlier.get(name)

@@ -37,7 +37,7 @@ __all__ = ["Layer"]
 # What Keras's layers have, and ours have not.
 _MISSING = frozenset(
     [
-        *("add_metric", "compiled_loss", "export"),
+        *("add_metric", "export"),
         *("quantize", "quantization_mode"),
         *("rematerialized_call", "symbolic_call"),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._tensors.dtypes import DType, as_dtype
+from ..errors import fail
 
 __all__ = ["HasDTypes", "policy_name"]
 
@@ -64,4 +65,11 @@ def policy_name(dtype: Any, layer: str | None = None) -> str:
         return "int64"
     if hasattr(dtype, "compute_dtype") and hasattr(dtype, "name"):
         return str(dtype.name)
-    return str(as_dtype(dtype).name)
+    try:
+        return str(as_dtype(dtype).name)
+    except TypeError:
+        fail(
+            "E1203",
+            f"a dtype policy: {dtype!r} is not known",
+            'known are the names of dtypes, "mixed_float16" and "mixed_bfloat16"',
+        )

@@ -26,6 +26,7 @@ from .config import (
     max_steps_per_epoch,
 )
 from .configs import get_registered_object
+from .earlier_training import EarlierTraining
 
 __all__ = ["Trainer", "show"]
 
@@ -119,7 +120,7 @@ def _verbose(verbose: Any) -> int:
     return int(verbose)
 
 
-class Trainer:
+class Trainer(EarlierTraining):
     """What models have for training. The state is C++'s."""
 
     # What an optimizer and metrics keep is no weight of the model.
@@ -293,8 +294,16 @@ class Trainer:
             metric.reset_state()
 
     def get_metrics_result(self) -> dict[str, Any]:
-        """What the metrics say now."""
-        return {metric.name: metric.result() for metric in self.metrics}
+        """What the metrics say now, by the names that training tells them by."""
+        told = _holdfast.model_told(self)
+        out: dict[str, Any] = {}
+        for metric in self.metrics:
+            mine = {name: value for name, of, value in told if of is metric}
+            if not mine:
+                said = metric.result()
+                mine = said if isinstance(said, dict) else {metric.name: said}
+            out.update(mine)
+        return out
 
     def fit(
         self,
