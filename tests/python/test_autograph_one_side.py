@@ -177,6 +177,15 @@ def taken_into_a_loop(x: Any) -> Any:
     return tf.stack(values)
 
 
+def chosen_after_it(x: Any) -> Any:
+    values = [x]
+    other = values
+    if x > 0:
+        values.append(x * 2)
+    chosen = values if x > 1 else other
+    return tf.stack(chosen)
+
+
 def _numbers(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_numbers(part) for part in value]
@@ -201,6 +210,7 @@ PROGRAMS = [
     compared,
     handed_on,
     taken_into_a_loop,
+    chosen_after_it,
 ]
 
 

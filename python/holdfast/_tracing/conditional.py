@@ -261,13 +261,12 @@ def _refuse(change: Change, asked: str) -> NoReturn:
 
 
 def stage_held(journal: Journal, values: Iterable[Any]) -> None:
-    """Lists that a side of a branch hands on, and that grow in a branch inside of it, are read."""
+    """Lists that a side of a branch hands on, and that grew in a branch before, are read."""
     places = substitutions()
-    if places is None or not any(journal.conditional.values()):
-        return
-    for part in parts_of(list(values)):
-        for change in journal.conditional.get(id(part), {}).values():
-            if isinstance(change, Growth) and _may_be_staged(change):
+    for part in parts_of(list(values)) if places is not None else ():
+        inside = journal.conditional.get(id(part), {}).values()
+        for change in (*inside, *changes_of(part)) if type(part) is list else ():
+            if places is not None and isinstance(change, Growth) and _may_be_staged(change):
                 places.stage_lists(change.site.key)
 
 
