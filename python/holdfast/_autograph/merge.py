@@ -255,14 +255,15 @@ class _Pairing:
         known = self.joined.get((id(x), id(y)))
         if known is not None:
             return known  # two names of one object stay two names of one
-        if not same_structure(x, y):
+        parts = leaves_of(x), leaves_of(y)  # of one object that is in several places, once
+        if not same_structure(x, y) or len(parts[0]) != len(parts[1]):
             self.look_at_longer(key, x, y)
             if strict:
                 messages.refuse_objects(self.site, label, x, y)
             return None
         needed = len(self.needed)
         leaves = []
-        for i, (mine, other) in enumerate(zip(leaves_of(x), leaves_of(y), strict=True)):
+        for i, (mine, other) in enumerate(zip(*parts, strict=True)):
             at = None if key is None else (key, i)
             leaf = self.pair(label, at, mine, other, strict)
             if leaf is _ABSENT:
