@@ -86,8 +86,29 @@ def one_in_two_places(x: Any) -> Any:
     return rows
 
 
+def grown_in_an_attribute_by_a_loop(x: Any) -> Any:
+    values = [x]
+    p = Point(values)
+    for _ in tf.range(3):
+        p.v += [x * 2]
+    p.v.append(x)
+    values.append(x * 5)
+    return values, p.v
+
+
+def left_as_it_was_by_one_side(x: Any) -> Any:
+    values = [x, x * 2]
+    kept = values
+    if x > 0:
+        values.append(x * 3)
+        kept = [x, x]
+    return kept
+
+
 RIGHT = [
     one_in_two_places,
+    grown_in_an_attribute_by_a_loop,
+    left_as_it_was_by_one_side,
     changed_by_another_name,
     changed_inside,
     changed_object,
@@ -173,8 +194,64 @@ def joined_twice(x: Any) -> Any:
     return d[0], e[0]
 
 
+def inside_of_an_object(x: Any) -> Any:
+    values, p = [x], Point([x * 2])
+    if x > 0:
+        p = Point(values)
+    p.v[0] = x * 10
+    return values[0]
+
+
+def inside_of_an_object_of_a_loop(x: Any) -> Any:
+    values, p = [x], Point([x * 2])
+    for _ in tf.range(3):
+        p = Point(values)
+    p.v[0] = x * 10
+    return values[0]
+
+
+def left_by_a_loop(x: Any) -> Any:
+    values, others = [x], [x * 2]
+    for _ in tf.range(3):
+        others = values
+    others[0] = x * 10
+    return values[0]
+
+
+def lists_that_grew(x: Any) -> Any:
+    a, b = [x], [x]
+    for _ in tf.range(2):
+        a.append(x)
+        b.append(x)
+    (a if x > 0 else b).append(x * 2)
+    return tf.stack(a)
+
+
+def left_in_an_attribute_by_a_loop(x: Any) -> Any:
+    values, p = [x], Point([x * 2])
+    for _ in tf.range(3):
+        p.v = values
+    p.v[0] = x * 10
+    return values[0]
+
+
+def returned_beside_one_that_grew(x: Any) -> Any:
+    a, b, grown = [x], [x * 2], [x]
+    for _ in tf.range(2):
+        grown.append(x)
+    c = a if x > 0 else b
+    a[0] = x * 10
+    return c, grown
+
+
 REFUSED = [
     joined_twice,
+    left_in_an_attribute_by_a_loop,
+    returned_beside_one_that_grew,
+    inside_of_an_object,
+    inside_of_an_object_of_a_loop,
+    left_by_a_loop,
+    lists_that_grew,
     chosen_then_changed,
     chosen_then_grown,
     original_changed,
@@ -205,3 +282,34 @@ def test_changing_it_is_fine_where_nobody_reads_the_others() -> None:
         return values
 
     assert _numbers(run(tf.constant(1.0))) == [5.0, 2.0, 1.0]
+
+
+def copied_after_a_store(x: Any) -> Any:
+    rows, row = {"a": [x]}, [x, x]
+    if x > 0:
+        rows["a"] = row
+    return dict(rows)["a"]
+
+
+def longer_by_a_loop(x: Any) -> Any:
+    p = Point([x])
+    for _ in tf.range(tf.cast(x, tf.int32)):
+        p.v = [x, x]
+    return x * len(p.v)
+
+
+def popped_beside_one_that_grew(x: Any) -> Any:
+    values, grown = [x], [x]
+    for _ in tf.range(2):
+        grown.append(x)
+    if x > 0:
+        values.pop()
+    return values, grown
+
+
+@pytest.mark.parametrize(
+    "program", [copied_after_a_store, longer_by_a_loop, popped_beside_one_that_grew]
+)
+def test_refuses_a_length_that_depends_on_the_way(program: Callable[[Any], Any]) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"E0901|E0104"):
+        tf.function(program)(tf.constant(1.0))

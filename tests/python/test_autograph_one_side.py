@@ -167,6 +167,25 @@ def handed_on(x: Any) -> Any:
     return values
 
 
+def taken_into_a_loop(x: Any) -> Any:
+    values = [x]
+    if x > 0:
+        values.append(x * 2)
+    for _ in tf.range(2):
+        if len(values) > 5:
+            values = [*values, x]
+    return tf.stack(values)
+
+
+def chosen_after_it(x: Any) -> Any:
+    values = [x]
+    other = values
+    if x > 0:
+        values.append(x * 2)
+    chosen = values if x > 1 else other
+    return tf.stack(chosen)
+
+
 def _numbers(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_numbers(part) for part in value]
@@ -190,6 +209,8 @@ PROGRAMS = [
     by_setdefault,
     compared,
     handed_on,
+    taken_into_a_loop,
+    chosen_after_it,
 ]
 
 

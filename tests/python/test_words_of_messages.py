@@ -74,6 +74,34 @@ def number_on_a_side(n: Any) -> Any:
     return n
 
 
+def repeated(n: Any) -> Any:
+    return [n] * int(n)
+
+
+def counted(n: Any) -> Any:
+    return list(range(n))
+
+
+def through_a_filter(n: Any) -> Any:
+    return list(filter(lambda v: v > 0, [n, -n]))
+
+
+def by_a_key(n: Any) -> Any:
+    return sorted([3, 1], key=lambda v: v * n)
+
+
+def among_keys(n: Any) -> Any:
+    return n in {1: "one", 2: "two"}
+
+
+def sized_by_it(n: Any) -> Any:
+    return np.zeros(n)
+
+
+def texts(n: Any) -> Any:
+    return "positive" if n > 0 else "negative"
+
+
 SAID: list[tuple[Callable[[Any], Any], str, str]] = [
     (key_in_a_loop, "E0201", "while `key_in_a_loop` is traced"),
     (key_in_a_loop, "E0201", "`i` is another one in each iteration"),
@@ -81,6 +109,15 @@ SAID: list[tuple[Callable[[Any], Any], str, str]] = [
     (kept_in_an_array, "E0201", "collect tensors in a list, in place of `out`"),
     (item_of_an_array, "E0204", "`tf.gather(table, n)`"),
     (added_to_an_array, "E0204", "`total = total + n` makes a tensor"),
+    (repeated, "E0201", "`tf.repeat([n], n)`"),
+    (counted, "E0201", "`n` is asked for an int"),
+    (counted, "E0201", "`tf.range(n)`"),
+    (through_a_filter, "E0201", "`v > 0` is asked for its truth"),
+    (through_a_filter, "E0201", "tf.boolean_mask"),
+    (by_a_key, "E0201", "tf.argsort(keys)"),
+    (among_keys, "E0201", "`tf.reduce_any(tf.equal(n, [1, 2]))`"),
+    (sized_by_it, "E0204", "`tf.zeros` is part of the graph"),
+    (texts, "E0902", "`tf.constant('positive')` and `tf.constant('negative')`"),
     (number_on_a_side, "E0201", "stay in the graph: `tf.cast(n, tf.float32)`"),
     (filtered, "E0201", "tf.boolean_mask"),
     (objects, "E0103", "`found` grows in a staged loop by what is no tensor"),

@@ -157,7 +157,8 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
         journal = Journal()
         try:
             with journal:
-                names = {label: expression()}
+                names = {label: current(expression())}
+            stage_held(journal, names.values())
             left = as_left([*names.values(), *_stored(journal)], journal)
         finally:
             journal.undo_outside()

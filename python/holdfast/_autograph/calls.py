@@ -16,14 +16,15 @@ import numpy as np
 from .. import _holdfast
 from .._flow.checks import Assert
 from .._messages.diagnostics import mark
-from .._tensors import registry
+from .._tensors import numpy_calls, registry
 from .._tensors.symbols import is_symbol
 from .._tracing.conditional import refuse_presence
 from .._tracing.journal import journal
-from .._tracing.locations import AttributeLocation, ItemLocation
+from .._tracing.locations import AttributeLocation, ItemLocation, leaves
 from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.moved import current
 from .._tracing.recorder import recording
+from ..errors import DiagnosticError
 from . import frames, iterables
 from .branch import decided, not_
 from .conversion import converted_callee
@@ -132,13 +133,27 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
             args = tuple(map(_called_back, args))
             kwargs = {name: _called_back(value) for name, value in kwargs.items()}
     look = watched(function, args, kwargs) if id(function) not in _INCURIOUS else None
-    given = _join(function, *args, **kwargs)
+    try:
+        given = _join(function, *args, **kwargs)
+    except TypeError as error:
+        _explain(function, (*args, *kwargs.values()), error)
+        raise
     if look is not None:
         look()
     now = journal()
     if now is not None and sys.getrefcount(given) == 2:  # nobody else knows it: it is new
         now.note_made(given)
     return given
+
+
+def _explain(function: Any, given: tuple[Any, ...], error: TypeError) -> None:
+    """NumPy says in its own words that a size or a bound is no number: E0204 says which."""
+    ours = isinstance(error, DiagnosticError)
+    if ours or (getattr(function, "__module__", None) or "").partition(".")[0] != "numpy":
+        return
+    symbol = next((leaf for each in given for leaf in leaves(each) if is_symbol(leaf)), None)
+    if symbol is not None:
+        numpy_calls.refuse(symbol)
 
 
 def _join(function: Any, *args: Any, **kwargs: Any) -> Any:

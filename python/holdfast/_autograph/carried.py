@@ -13,7 +13,7 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
-from .._tracing.conditional import refuse_grown, refuse_stale
+from .._tracing.conditional import refuse_grown, refuse_stale, refuse_walk
 from .._tracing.journal import (
     Change,
     Growth,
@@ -65,6 +65,7 @@ from .unset import settled
 __all__ = ["Carried", "innermost"]
 
 _ATTEMPTS = 12
+_NESTED = (list, tuple, dict)
 _TAKES = {"pop", "popleft", "popitem", "remove"}  # what they do depends on what is there
 # Methods that may be called as often as you like: once is as good as any number of times.
 _REPEATABLE = {
@@ -219,6 +220,8 @@ class Carried:
             variables.append(as_tensor(0, int32))
         self.entries, self.left = [], {}
         for name in self.site.carried:
+            for part in containers(self.before[name]):
+                refuse_walk(part)  # iterations have a copy
             self._enter_entry(name, None, self.before[name], variables)
         for location in self.locations.values():
             value = location.read()
@@ -353,6 +356,7 @@ class Carried:
             for part in containers(self.cells.read(entry.name)) if entry.location is None else ():
                 refuse_stale(part, written)
             self._collect_entry(entry, out)
+            entry.look_at_left(written)
         if self._asks_ran():
             out[-1] = as_tensor(True)
         return out
@@ -494,6 +498,7 @@ class Carried:
                 like = entry.start
             value = entry.filled(like, outputs)
             self._note_one_of_several(entry, value)
+            entry.join_left(value, self.site)
             if entry.location is not None:
                 ran = outputs[-1] if self._stores_if_ran(entry) else None
                 self._store(entry.location, value, ran, entry.was_set)
@@ -554,6 +559,8 @@ class Carried:
         )
         raw_write(location, made.inside)
         now.add(made)
+        if not was_set and isinstance(made.old, _NESTED) and isinstance(value, _NESTED):
+            now.uncertain[location.key] = made  # how many parts it has depends on the way, too
 
     def _checked(self, location: Location, value: Any, ran: Any) -> tuple[Any, bool]:
         """The value for code that goes on in the trace: using it stops where no iteration ran."""

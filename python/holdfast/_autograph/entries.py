@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .._tensors.composite import after_iteration, each_time, facts_of
+from .._tracing.journal import Journal, note_joined
 from .._tracing.locations import Location
-from .records import inside_records
+from .._tracing.recorder import recording
+from .records import containers_beside, inside_records
+from .sites import Site
 from .state import (
     UNSET,
     Spec,
@@ -33,8 +36,29 @@ class Entry:
         self.start = start  # the value of the first iteration, nested, tensors and others
         self.after: Any = UNSET  # how the last iteration leaves it, for the structure
         self.slots: list[int | None] = []
+        self._around: dict[int, Any] = {}
         self.forgets = False  # whether iterations change what is known of its composites
         self.flag: int | None = None  # of a name that not each iteration sets: whether one has
+
+    def look_at_left(self, written: Journal) -> None:
+        """Finds what an iteration left of containers from around the loop."""
+        parts = [part for (part,) in containers_beside(self.after)]
+        self._around = {id(part): part for part in parts if not written.made(part)}
+
+    def join_left(self, value: Any, site: Site) -> None:
+        """After the loop its containers may be those from before, or what an iteration left.
+
+        One from outside of the trace that the loop replaced is let go: that it may be the one,
+        where no iteration ran, would keep programs from changing the new one.
+        """
+        recorder, named = recording(), self.was_set and self.location is None
+        start = self.start if self.was_set else self.after
+        for one, first, left in containers_beside(value, start, self.after):
+            outside = recorder is not None and recorder.home_of(first) is not None
+            known = [first] if named and not outside else []
+            known += [left] if id(left) in self._around else []
+            if known and all(one is not each for each in known):
+                note_joined([one, *known], self.name, site)
 
     @property
     def key(self) -> Any:

@@ -153,7 +153,9 @@ class Lists:
             changes = [*sides[0], *sides[1]]
             if not _is_settled(changes, places):
                 continue
-            container = changes[0].container.read()
+            container, within = changes[0].container.read(), changes[0].container.within
+            if within is not None and not within.writable:
+                continue
             specs = [self.growing.element(container, change) for change in changes]
             spec, where = specs[0], outermost([container])
             if spec is not None and where is not None and _go_together(container, specs):

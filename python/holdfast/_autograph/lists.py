@@ -13,6 +13,7 @@ from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol
+from .._tracing.conditional import refuse_stale
 from .._tracing.journal import put
 from .._tracing.locations import AttributeLocation
 from .._tracing.moved import current
@@ -161,6 +162,7 @@ class StagedList(Staged):
 
     def new(self) -> Any:
         """What was appended since, along a new first axis."""
+        refuse_stale(self)
         return _holdfast.list_stack(self._list, self._like.dtype, self._dims())
 
     def _earlier(self) -> list[Any]:
@@ -180,6 +182,7 @@ class StagedList(Staged):
 
     def concat(self) -> Any:
         """All elements joined along their first axis."""
+        refuse_stale(self)
         joined = _holdfast.list_concat(self._list, self._like.dtype, self._dims())
         earlier = self._earlier()
         return registry.function("concat")([*earlier, joined], 0) if earlier else joined
@@ -206,12 +209,14 @@ class StagedList(Staged):
     # As something to walk through.
 
     def length(self) -> Any:
+        refuse_stale(self)
         count = len(self._earlier())
         return _holdfast.list_length(self._list) + count
 
     def element(self, index: Any) -> Any:
         if self._before:
             return registry.function("gather")(self.stack(), index)
+        refuse_stale(self)
         return _holdfast.list_get(self._list, index, self._like.dtype, self._dims())
 
     def python(self) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._flow import control
+from .._structures import nesting
 from .._tensors import registry
 from .._tensors.composite import either
 from .._tracing.journal import Change, Growth, Journal, Set, mutate, note_joined, put, write
@@ -254,14 +255,15 @@ class _Pairing:
         known = self.joined.get((id(x), id(y)))
         if known is not None:
             return known  # two names of one object stay two names of one
-        if not same_structure(x, y):
+        parts = leaves_of(x), leaves_of(y)  # of one object that is in several places, once
+        if not same_structure(x, y) or len(parts[0]) != len(parts[1]):
             self.look_at_longer(key, x, y)
             if strict:
                 messages.refuse_objects(self.site, label, x, y)
             return None
         needed = len(self.needed)
         leaves = []
-        for i, (mine, other) in enumerate(zip(leaves_of(x), leaves_of(y), strict=True)):
+        for i, (mine, other) in enumerate(zip(*parts, strict=True)):
             at = None if key is None else (key, i)
             leaf = self.pair(label, at, mine, other, strict)
             if leaf is _ABSENT:
@@ -292,14 +294,18 @@ class _Pairing:
 
         def note(outputs: list[Any]) -> Any:
             given = made(outputs)
-            for one, mine, other in containers_beside(given, x, y):
-                known = [] if self.a.journal.made(mine) else [mine]
-                known += [] if self.b.journal.made(other) else [other]
-                if known and one is not mine and one is not other:
-                    note_joined([one, *known], label, self.site)
+            self.join(label, given, x, y)
             return given
 
         return note
+
+    def join(self, label: str, given: Any, x: Any, y: Any) -> None:
+        """Remembers which containers may be one of those in what a branch gives."""
+        for one, mine, other in containers_beside(given, x, y):
+            known = [] if self.a.journal.made(mine) else [mine]
+            known += [] if self.b.journal.made(other) else [other]
+            if known and one is not mine and one is not other:
+                note_joined([one, *known], label, self.site)
 
     def look_at_longer(self, key: Key | None, x: Any, y: Any) -> None:
         """`if c: values = [*values, x]` in a loop: the loop begins anew, with a list that grows."""
@@ -325,6 +331,7 @@ class _Pairing:
                 given.append(made(outputs))
                 for record in () if new else (*given, x, y):
                     note_one_of_several(record, label, self.site)
+                self.join(label, given[0], x, y)
             return given[0]
 
         return note
@@ -445,6 +452,9 @@ class _Output:
 
 
 def _filled(like: Any, leaves: list[Any]) -> Made:
+    if nesting.is_nested(like):  # changes may let it grow before it is filled
+        like = nesting.pack_sequence_as(like, nesting.flatten(like))
+
     def fill(outputs: list[Any]) -> Any:
         return packed(
             like,

@@ -349,14 +349,18 @@ def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     dicts = isinstance(x, dict) and isinstance(y, dict) and x.keys() != y.keys()
     part, *differing = _differing(x, y)
     kinds = [_what(value) for value in differing]
+    function = site.home.function.rpartition(".")[2]
+    said = f"{_sides(site)} {'return' if name == 'return' else f'give {_quoted(name)}'} "
+    if " " in name:  # an expression, which has no name
+        said = f"{name} is staged, and gives "
     fail(
         "E0902",
-        f"{_sides(site)} {'return' if name == 'return' else f'give {_quoted(name)}'} "
+        said
         + ("dicts of different keys" if dicts else f"{kinds[0]} and {kinds[1]}")
         + (f" in `{part}`" if part else ""),
         f"which {'way' if site.is_loop else 'side'} is taken is known when the graph runs; it can "
         f"choose between tensors of one dtype, not between {kinds[0]} and {kinds[1]}."
-        + (" Code that ends without `return` gives None." if ends else ""),
+        + (f" `{function}` gives None where it ends without `return`." if ends else ""),
         fix="end with a `return` of a tensor like the others"
         if ends
         else _common_form(_quoted(name), x, y),
@@ -383,6 +387,9 @@ def _common_form(name: str, x: Any, y: Any) -> str:
     if x is None or y is None:
         zeros = f"`{module_alias()}.zeros_like`"
         return f"give {name} a tensor where it is None now, such as by {zeros}"
+    if isinstance(x, str) and isinstance(y, str):
+        texts = " and ".join(f"`{module_alias()}.constant({each!r})`" for each in (x, y))
+        return f"let both sides give {name} a tensor of text: {texts}"
     return f"let both sides give {name} a tensor of the same dtype, such as by `tf.cast`"
 
 

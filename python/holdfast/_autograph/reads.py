@@ -238,6 +238,8 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
     if isinstance(container, _CONTAINERS):
         if isinstance(index, slice):
             recorder.note_whole(container)
+            whole: Any = container
+            return fresh(whole[index])
         elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
             recorder.note_item(container, index, pending)
             place = ItemLocation(container, index)
@@ -342,6 +344,8 @@ class _Target:
         now = journal()
         if grew is not None and now is not None and value is self.place_value():
             _note_growth(value, grew)
+        elif hasattr(type(value), "__carries__") and current(self.place_value()) is value:
+            pass  # a list of the graph, which has grown where it is
         else:
             self._write(value)
 

@@ -214,19 +214,26 @@ def containers(value: Any) -> list[Any]:
 def containers_beside(*values: Any) -> Iterator[tuple[Any, ...]]:
     """The lists and dicts in values that are nested alike, those of one place side by side.
 
-    One may be in several places of a value. What a side of a branch added is taken back again, so
-    a value may have more than another one.
+    Lists of the graph are among them, and what objects of the trace hold. One may be in several
+    places of a value. What a side of a branch added is taken back again, so a value may have more
+    than another one.
     """
     todo, seen = [values], set()
     while todo:
         beside = todo.pop()
         first, ids = beside[0], tuple(map(id, beside))
         alike = all(type(each) is type(first) for each in beside)
-        if not alike or not isinstance(first, (list, tuple, dict)) or ids in seen:
+        if not alike or ids in seen:
             continue
         seen.add(ids)
-        if type(first) in (list, dict):
+        if type(first) in (list, dict) or hasattr(type(first), "__carries__"):
             yield beside
+        elif is_record(first):
+            held = [_attributes(each) for each in beside]
+            names = [name for name in held[0] if all(name in each for each in held)]
+            todo += [tuple(each[name] for each in held) for name in names]
+        if not isinstance(first, (list, tuple, dict)):
+            continue
         if isinstance(first, dict):
             shared = [key for key in first if all(key in each for each in beside)]
             todo += [tuple(each[key] for each in beside) for key in shared]

@@ -16,6 +16,7 @@ from .diagnostics import (
     name_in_frame,
     name_operand,
     resolve,
+    same_tensor,
     user_frame,
 )
 from .provenance import type_text, words_of
@@ -29,7 +30,7 @@ __all__ = ["refuse"]
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, what to write instead."""
     scope = scope | {"name": _owner(scope)}
-    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked)
+    name = _called(tensor) or name_in_frame(tensor) or _receiver(asked)
     name = name or words_of(tensor) or scope["node"]
     if _holdfast.is_model_symbol(tensor):
         _of_a_model(tensor, name, asked, scope)
@@ -45,6 +46,31 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     if asked in ("iter", "len"):
         _iterate(tensor, name, asked, scope)
     _python_value(tensor, name, asked, scope)
+
+
+def _called(tensor: Any) -> str:
+    """What the program calls a symbol where it is asked; "" for what Python's own code asks.
+
+    `list(filter(f, rows))` asks what `f` gave, and not for `filter(f, rows)`.
+    """
+    text, frame = name_operand(tensor, 0)[0], user_frame()
+    around = _around()
+    held = None if frame is None or not text else resolve(frame, text)
+    if held is not None and not isinstance(held, (_holdfast.Tensor, _holdfast.VariableBase, list)):
+        return words_of(tensor) or text  # an object, which asked a tensor of its own
+    if not text or frame is None or not around or not isinstance(around[0], ast.Call):
+        return text
+    inner = _calls_in(around[0])
+    if not inner & {"filter", "map", "range", "sorted", "min", "max"}:
+        return text
+    named = same_tensor(resolve(frame, text), tensor)
+    return text if named else name_in_frame(tensor) or words_of(tensor) or text
+
+
+def _calls_in(node: ast.AST) -> set[str]:
+    """The functions that an expression calls by plain names."""
+    calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+    return {each.id for each in calls if isinstance(each, ast.Name)}
 
 
 def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
@@ -335,7 +361,14 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
             ):
                 mask = f"{tf}.boolean_mask(values, mask)"
                 return f"keep those for which it holds, in the graph: `{mask}`"
-            case ast.Call(func=ast.Name(id="range")):
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[among]):
+                return _is_among(ast.unparse(left), among)
+            case ast.BinOp(left=ast.List() as row, op=ast.Mult()) if asked in _AS_KEYS:
+                return f"repeat in the graph: `{tf}.repeat({ast.unparse(row)}, {place})`"
+            case ast.Call() if asked == "bool" and "filter" in _calls_in(node):
+                mask = f"{tf}.boolean_mask(values, mask)"
+                return f"keep those for which it holds, in the graph: `{mask}`"
+            case ast.Call() if asked in _AS_KEYS and "range" in _calls_in(node):
                 return _counted(place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
                 _is_call(part.iter, "range") for part in node.generators
@@ -348,6 +381,10 @@ def _way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
             case ast.Call() if _is_call(node, "max") or _is_call(node, "min"):
                 found = "argmax" if _is_call(node, "max") else "argmin"
                 most = f"reduce_{found[3:]}"
+                if any(each.arg == "key" for each in node.keywords):
+                    given = f"{tf}.stack({ast.unparse(node.args[0])})" if node.args else "..."
+                    picked = f"{tf}.gather({given}, {tf}.{found}(keys))"
+                    return f"choose in the graph, with `keys` as one tensor: `{picked}`"
                 return (
                     f"compare in the graph: `{tf}.{most}({tf}.stack([...]))` is the value, "
                     f"`{tf}.{found}` its place"
@@ -411,8 +448,25 @@ def _counted(name: str) -> str:
 
 def _sorted_fix(call: ast.Call) -> str:
     tf = module_alias()
-    given = ast.unparse(call.args[0]) if call.args else "..."
-    return f"sort in the graph: `{tf}.sort({tf}.stack({given}))`"
+    given = f"{tf}.stack({ast.unparse(call.args[0]) if call.args else '...'})"
+    options = {each.arg: each.value for each in call.keywords}
+    reverse = options.get("reverse")
+    turned = isinstance(reverse, ast.Constant) and reverse.value
+    down = ', direction="DESCENDING"' if turned else ""
+    if "key" in options:
+        order = f"{tf}.gather({given}, {tf}.argsort(keys{down}))"
+        return f"sort in the graph, with `keys` as one tensor: `{order}`"
+    return f"sort in the graph: `{tf}.sort({given}{down})`"
+
+
+def _is_among(name: str, among: ast.expr) -> str:
+    """`name in among`, of keys or elements that are numbers."""
+    tf = module_alias()
+    keys = among.keys if isinstance(among, ast.Dict) else getattr(among, "elts", [])
+    literal = bool(keys) and all(isinstance(key, ast.Constant) for key in keys)
+    listed = ", ".join(ast.unparse(key) for key in keys if key is not None)
+    rows = f"[{listed}]" if literal else f"list({ast.unparse(among)})"
+    return f"compare in the graph: `{tf}.reduce_any({tf}.equal({name}, {rows}))`"
 
 
 def _cut(container: str, name: str) -> str:

@@ -65,8 +65,14 @@ def refuse_length(container: Any) -> None:
 def refuse_walk(container: Any) -> None:
     """Nor what is walked through, or handed to code that may do so."""
     for change in conditional(container):
-        if _is_new(change) and not _asks_itself(change):
+        if not _asks_itself(change) and (_is_new(change) or not _says_so(change.inside)):
             _refuse(change, "all of it is read here")
+
+
+def _says_so(value: Any) -> bool:
+    """Whether a value holds a symbol of a branch, which says so itself when it is used."""
+    symbols = [leaf for leaf in leaves(value) if is_symbol(leaf)]
+    return any(not _holdfast.scope_of(leaf)["open"] for leaf in symbols)
 
 
 def refuse_item(container: Any, item: Any) -> None:
@@ -143,7 +149,7 @@ def refuse_stale(container: Any, closed: Journal | None = None) -> None:
     found = stale(container, closed)
     if found is None:
         return
-    (name, site), kind = found, type(container).__name__
+    (name, site), kind = found, getattr(container, "kind", type(container)).__name__
     named = name if " " in name else f"`{name}`"
     decided = {"role": "placed", "loc": site.loc(), "primary": False}
     fail(
@@ -255,13 +261,12 @@ def _refuse(change: Change, asked: str) -> NoReturn:
 
 
 def stage_held(journal: Journal, values: Iterable[Any]) -> None:
-    """Lists that a side of a branch hands on, and that grow in a branch inside of it, are read."""
+    """Lists that a side of a branch hands on, and that grew in a branch before, are read."""
     places = substitutions()
-    if places is None or not any(journal.conditional.values()):
-        return
-    for part in parts_of(list(values)):
-        for change in journal.conditional.get(id(part), {}).values():
-            if isinstance(change, Growth) and _may_be_staged(change):
+    for part in parts_of(list(values)) if places is not None else ():
+        inside = journal.conditional.get(id(part), {}).values()
+        for change in (*inside, *changes_of(part)) if type(part) is list else ():
+            if places is not None and isinstance(change, Growth) and _may_be_staged(change):
                 places.stage_lists(change.site.key)
 
 
@@ -270,7 +275,9 @@ def _may_be_staged(change: Growth) -> bool:
     site = change.site
     branch = site is not None and site.kind == "if" and not site.sides
     is_list = type(change.container.read()) is list
-    return branch and is_list and change.method in ("append", "extend")
+    within = change.container.within
+    reachable = within is None or within.writable  # nothing can stand for an argument
+    return branch and is_list and reachable and change.method in ("append", "extend")
 
 
 def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> NoReturn:
@@ -284,7 +291,10 @@ def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> N
     where = "in a staged loop" if loop else "on one side of a staged `if` only"
     done = "grows" if change.method in _ADDING else "is changed"
     alike = f"change {name} before the loop, or after it" if loop else _alike(change, name)
-    if done == "grows" and not loop and isinstance(change.container.read(), list):
+    if change.outlives and not loop and change.method in ("append", "extend"):
+        bare = name.strip("`")
+        alike = f"append to a list that the function makes, read that, and `{bare}.extend` it"
+    elif done == "grows" and not loop and isinstance(change.container.read(), list):
         alike = f"append tensors of one dtype, which a list of the graph can hold; or {alike}"
     fail(
         "E0901",

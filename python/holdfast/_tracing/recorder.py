@@ -299,13 +299,22 @@ class Recorder:
     def _lasts(self, change: Change) -> bool:
         return is_outside(change, self.journal)
 
-    def check_held(self, values: list[Any]) -> None:
-        """Refuses what leaves the trace and holds something that only some path set."""
+    def check_left(self, values: list[Any]) -> None:
+        """Refuses what leaves the trace and holds something that only some path set.
+
+        To be asked of the program's own containers, before others take the place of lists that
+        grew.
+        """
         refuse_held(self.journal, values, self._lasts)
         for part in parts_of(values):
             if isinstance(part, _MUTABLE):
                 refuse_stale(part, self.journal)
-            if isinstance(part, list) and self.replaced:
+
+    def check_held(self, values: list[Any]) -> None:
+        """The same, and lists from outside that grew."""
+        self.check_left(values)
+        for part in parts_of(values) if self.replaced else ():
+            if isinstance(part, list):
                 self._refuse_grown(part)
 
     def finished_guards(self) -> Guards:
@@ -556,15 +565,18 @@ def _need_certain(location: Location, value: Any) -> None:
 
 def _refuse_uncertain(location: Location, store: Set) -> None:
     labels = used_here("read here, while tracing")
+    loop = store.site is not None and store.site.kind != "if"
+    where, way = ("in a staged loop", "way") if loop else ("on one side of a branch", "side")
     if store.site is not None:
         text = "the branch: when it runs, only one side is taken"
+        text = "the loop: it may run, or not" if loop else text
         labels.insert(
             0, {"role": "placed", "loc": store.site.loc(), "text": text, "primary": False}
         )
     fail(
         "E0104",
-        f"{location.describe()} was set on one side of a branch, and is read after it",
-        "which side is taken is known when the graph runs, and Python needs its value now",
+        f"{location.describe()} was set {where}, and is read after it",
+        f"which {way} is taken is known when the graph runs, and Python needs its value now",
         fix="give it tensors, in both branches or before them; a graph can choose between tensors",
         labels=labels,
     )

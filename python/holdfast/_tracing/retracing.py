@@ -27,6 +27,7 @@ _MOST_LOGGED = 2  # such lines of one function
 _COLUMNS = 100  # of a headline
 _PATH = re.compile(r"\w+(\.\w+)*")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
+_LIST = re.compile(r"a list of \d+")
 
 Miss = _holdfast.Retrace
 
@@ -259,6 +260,9 @@ class History:
             tensor = f": `{tf}.constant({miss.now})`" if _NUMBER.fullmatch(miss.now) else ""
             part = _quoted(miss.part)
             return f"pass {part} to `{self._name}` as an argument, as a tensor{tensor}"
+        if _LIST.fullmatch(miss.was) and _LIST.fullmatch(miss.now):
+            one = f"`{tf}.stack({miss.part})`" if miss.part.isidentifier() else f"{tf}.stack"
+            return f"give {one}, one tensor, whose length may change, in place of the list"
         return f"give `{miss.part}` the same dtype and structure each time"
 
     def report(self) -> str:

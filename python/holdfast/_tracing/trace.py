@@ -283,6 +283,7 @@ class _Host:
                     recorder.note_bound(value)
                 bound = bound.func
             given = self._run(recorder)
+            recorder.check_left([given])
             result = left_by(given, lambda: returns.loc_of_return(function.python_function))
             recorder.check_held([result])
             # One that is made here and returned outlives the call.
