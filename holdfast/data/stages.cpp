@@ -59,8 +59,29 @@ int64_t Stages::number_of_made(const DatasetObject& dataset) const {
   return -1;
 }
 
-std::vector<const DatasetObject*> joins_of(const DatasetObject& dataset, const Bound* bound) {
-  std::vector<const DatasetObject*> joins, left{&dataset};
+namespace {
+
+/// Whose random numbers the functions of a stage draw.
+class Drawing final : public Visitor {
+ public:
+  explicit Drawing(std::unordered_set<const void*>& to) : to_(to) {}
+  void object(const Object& child) override {
+    auto* function = dynamic_cast<const ElementFunction*>(&child);
+    if (!function) return;
+    const Object& draws = function->draws_as();
+    auto* place = dynamic_cast<const Place*>(&draws);
+    to_.insert(place ? place->whole() : &draws);
+  }
+
+ private:
+  std::unordered_set<const void*>& to_;
+};
+
+}  // namespace
+
+Joins joins_of(const DatasetObject& dataset, const Bound* bound) {
+  Joins out;
+  std::vector<const DatasetObject*> left{&dataset};
   std::unordered_set<const DatasetObject*> seen{&dataset};
   bool shared = false;
   auto go_to = [&](const DatasetObject* stage) {
@@ -72,13 +93,19 @@ std::vector<const DatasetObject*> joins_of(const DatasetObject& dataset, const B
   while (!left.empty()) {
     const DatasetObject* now = left.back();
     left.pop_back();
-    if (now->inputs().size() > 1) joins.push_back(now);
+    if (now->inputs().size() > 1) out.stages.push_back(now);
     for (const Ref<DatasetObject>& in : now->inputs()) go_to(in.get());
     if (auto* argument = dynamic_cast<const StandsForDataset*>(now))
       if (const DatasetObject* given = argument->stands_for(bound)) go_to(given);
   }
-  if (!shared) joins.clear();
-  return joins;
+  if (!shared) return {};
+  Drawing drawing(out.functions);
+  for (const DatasetObject* stage : seen) {
+    stage->visit(drawing);
+    if (auto* makes = dynamic_cast<const HasPlace*>(stage))
+      out.functions.insert(makes->place().whole());
+  }
+  return out;
 }
 
 std::vector<Ref<DatasetObject>> held_by(const Object* holder) {
