@@ -1,6 +1,7 @@
 #include "holdfast/data/stages.h"
 
 #include <unordered_set>
+#include <utility>
 
 #include "holdfast/base/text.h"
 #include "holdfast/data/bound.h"
@@ -199,7 +200,21 @@ void restore_kept_in(const Ref<Iteration>& iteration, const Ref<DatasetObject>& 
   restore_branches(*iteration, Stages({pipeline}), from);
 }
 
+namespace {
+
+// Whether stages of some datasets are written down, or read: those that their functions hold are
+// among them, each once, though a function may hold the very dataset that it is part of.
+thread_local bool t_among_kept = false;
+struct AmongKept {
+  const bool before = std::exchange(t_among_kept, true);
+  ~AmongKept() { t_among_kept = before; }
+};
+
+}  // namespace
+
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
+  if (t_among_kept) return;
+  AmongKept all;
   Stages stages(datasets);
   to.number(static_cast<int64_t>(stages.all().size()));
   for (const auto& stage : stages.all()) {
@@ -209,6 +224,8 @@ void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
 }
 
 void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring& from) {
+  if (t_among_kept) return;
+  AmongKept all;
   Stages stages(datasets);
   int64_t n = from.count();
   if (n != static_cast<int64_t>(stages.all().size()))

@@ -225,6 +225,37 @@ def test_the_next_iteration_goes_on_with_the_seeds_of_stages_that_have_ended(ahe
         assert [plain(second) for _ in range(2)] == [plain(first) for _ in range(2)]
 
 
+data = Dataset.range(4).shuffle(4, seed=1)  # as the attribute that functions below name
+
+
+def test_an_attribute_is_no_global_of_that_name():
+    ds = Dataset.range(3).flat_map(lambda x: tf.data.Dataset.range(x))
+    assert b"shuffle" not in iter(ds).save()
+
+
+def test_a_function_may_name_the_pipeline_that_it_is_part_of():
+    held = {}
+
+    def inner(x):
+        return tf.data.Dataset.range(x) if held else Dataset.range(1)
+
+    def code(x):
+        return x if held else x + 1
+
+    def made():
+        ds = Dataset.range(1, 5).shuffle(4, seed=1).flat_map(inner)
+        held["all"] = ds.map(lambda x: tf.py_function(code, [x], tf.int64))
+        return held["all"]
+
+    wanted = plain(made())
+    first = iter(made())
+    assert plain(next(first) for _ in range(3)) == wanted[:3]
+    position = first.save()
+    again = iter(made())
+    again.restore(position)
+    assert plain(again) == wanted[3:]
+
+
 def test_a_position_of_a_function_that_uses_other_datasets_is_refused():
     def made(n):
         parts = [Dataset.range(2).shuffle(2, seed=1)] * n + [Dataset.range(2).take(2)]
