@@ -49,8 +49,7 @@ std::vector<Tensor> open_tensors(const DatasetObject& dataset) {
   return std::move(looking.found);
 }
 
-Iteration::Iteration(Ref<Bound> values, std::vector<const DatasetObject*> joins,
-                     bool in_first_order)
+Iteration::Iteration(Ref<Bound> values, Joins joins, bool in_first_order)
     : bound(std::move(values)), common_(make_ref<Common>()) {
   common_->in_first_order = in_first_order;
   common_->joins = std::move(joins);
@@ -59,7 +58,7 @@ Iteration::Iteration(Ref<Bound> values, Ref<Common> common)
     : bound(std::move(values)), common_(std::move(common)) {}
 
 Ref<Iteration> Iteration::branch(const DatasetObject& stage, size_t i) {
-  const auto& joins = common_->joins;  // which stay as they are
+  const auto& joins = common_->joins.stages;
   if (std::find(joins.begin(), joins.end(), &stage) == joins.end()) return nullptr;
   std::lock_guard lock(mutex_);
   for (const Branch& b : branches_)
@@ -97,6 +96,7 @@ void Iteration::visit(Visitor& see) const {
   for (const Generator* running : common_->generators) running->visit(see);
   for (const DatasetObject* stage : common_->stages) see.object(*stage);
   for (const auto& [of, made] : common_->made) see.object(*made);
+  for (const Ref<Drawn>& each : common_->drawn) see.object(*each->function);
 }
 void Iteration::visit_draws(Visitor& see) const {
   std::lock_guard lock(mutex_);
@@ -116,7 +116,7 @@ void Iteration::keep(uint64_t stage, Ref<DatasetObject> made) {
 
 Ref<Place> Place::part(size_t i) const {
   std::lock_guard lock(mutex_);
-  while (parts_.size() <= i) parts_.push_back(make_ref<Place>());
+  while (parts_.size() <= i) parts_.push_back(make_ref<Place>(this));
   return parts_[i];
 }
 std::vector<Ref<Place>> Place::parts() const {
@@ -174,29 +174,42 @@ random::Philox DrawingForIteration::reserve(random::NodeGenerator& node,
   return iteration_->drawn_by(function_)->streams.reserve(node, number, seeds, blocks);
 }
 
+namespace {
+
+Ref<Drawn> drawn_among(const std::vector<Ref<Drawn>>& all, const Object& function) {
+  for (const Ref<Drawn>& each : all)
+    if (each->function.get() == &function) return each;
+  return nullptr;
+}
+
+}  // namespace
+
+// Of datasets that functions and elements hold: their numbers are those of no branch.
+bool Iteration::is_shared(const Object& function) const {
+  if (common_->joins.stages.empty()) return false;
+  auto* place = dynamic_cast<const Place*>(&function);
+  return !common_->joins.functions.contains(place ? place->whole() : &function);
+}
+
 Ref<Drawn> Iteration::drawn_by(const Object& function) {
   std::vector<Ref<Drawn>> gone;  // may run a program's code when they go: not under the lock
-  std::lock_guard lock(mutex_);
-  if (Ref<Drawn> found = drawn_so_far(function)) return found;
+  bool shared = is_shared(function);
+  std::lock_guard lock(shared ? common_->mutex : mutex_);
+  auto& all = shared ? common_->drawn : drawn_;
+  if (Ref<Drawn> found = drawn_among(all, function)) return found;
   // Functions of datasets that a function made come and go: nobody else holds those that went.
-  auto left = std::stable_partition(drawn_.begin(), drawn_.end(), [](const Ref<Drawn>& each) {
-    return !each->function->unique();
-  });
-  gone.assign(std::move_iterator(left), std::move_iterator(drawn_.end()));
-  drawn_.erase(left, drawn_.end());
-  drawn_.push_back(make_ref<Drawn>(function));
-  return drawn_.back();
+  auto left = std::stable_partition(
+      all.begin(), all.end(), [](const Ref<Drawn>& each) { return !each->function->unique(); });
+  gone.assign(std::move_iterator(left), std::move_iterator(all.end()));
+  all.erase(left, all.end());
+  all.push_back(make_ref<Drawn>(function));
+  return all.back();
 }
 
 Ref<Drawn> Iteration::found_drawn(const Object& function) const {
-  std::lock_guard lock(mutex_);
-  return drawn_so_far(function);
-}
-
-Ref<Drawn> Iteration::drawn_so_far(const Object& function) const {
-  for (const Ref<Drawn>& each : drawn_)
-    if (each->function.get() == &function) return each;
-  return nullptr;
+  bool shared = is_shared(function);
+  std::lock_guard lock(shared ? common_->mutex : mutex_);
+  return drawn_among(shared ? common_->drawn : drawn_, function);
 }
 
 namespace {

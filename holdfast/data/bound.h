@@ -4,6 +4,7 @@
 #pragma once
 
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 #include "holdfast/data/node.h"
@@ -23,20 +24,27 @@ struct Drawn final : RefCounted {
   random::OwnStreams streams;
 };
 
+/// Where some stage is an input of several others, or several times of one: the stages that have
+/// several inputs, each of which has random numbers of its own; and whose numbers these are. Empty
+/// where no stage is shared (`joins_of`).
+struct Joins {
+  std::vector<const DatasetObject*> stages;
+  std::unordered_set<const void*> functions;  // and places, of all stages
+};
+
 /// What the stages of one iteration share, on whatever thread they work.
 class HOLDFAST_API Iteration final : public RefCounted {
  public:
-  /// `joins` are the stages whose inputs have random numbers of their own (`joins_of`): whoever
-  /// makes this keeps them.
-  explicit Iteration(Ref<Bound> values, std::vector<const DatasetObject*> joins = {},
-                     bool in_first_order = false);
+  /// Whoever makes this keeps what `joins` leads to.
+  explicit Iteration(Ref<Bound> values, Joins joins = {}, bool in_first_order = false);
   const Ref<Bound> bound;
   /// Whether stages take the seeds of their first iteration, and draw none.
   bool in_first_order() const { return common_->in_first_order; }
 
   /// Where some stage is an input of several others, each of them has random numbers of its own:
   /// what input `i` of a stage with several works on. Null where the stage is none of the joins:
-  /// inputs of those that functions hold or make go on with one another's numbers.
+  /// inputs of those that functions make go on with one another's numbers, and so do all branches
+  /// with those of datasets that functions and elements hold.
   Ref<Iteration> branch(const DatasetObject& stage, size_t i);
   struct Branch {
     const DatasetObject* stage;
@@ -68,13 +76,14 @@ class HOLDFAST_API Iteration final : public RefCounted {
   struct Common final : RefCounted {
     mutable std::mutex mutex;
     bool in_first_order = false;
-    std::vector<const DatasetObject*> joins;
+    Joins joins;                    // stays as it is
+    std::vector<Ref<Drawn>> drawn;  // of functions of no branch
     std::vector<const Generator*> generators;
     std::vector<const DatasetObject*> stages;
     std::vector<std::pair<uint64_t, Ref<DatasetObject>>> made;
   };
   Iteration(Ref<Bound> values, Ref<Common> common);
-  Ref<Drawn> drawn_so_far(const Object& function) const;  // under the lock
+  bool is_shared(const Object& function) const;
   void visit_draws(Visitor& see) const;
 
   const Ref<Common> common_;
@@ -87,14 +96,26 @@ class HOLDFAST_API Iteration final : public RefCounted {
 /// they are other ones in the same places, and go on with one another's random numbers.
 class HOLDFAST_API Place final : public Object {
  public:
+  explicit Place(const Place* within = nullptr) : whole_(within ? within->whole_ : this) {}
+  /// The one that this is part of, and all that are part of the same: to compare with.
+  const void* whole() const { return whole_; }
   const ObjectClass& object_class() const override { return ElementFunction::kClass; }
   /// The one of what it makes as its `i`-th.
   Ref<Place> part(size_t i) const;
   std::vector<Ref<Place>> parts() const;
 
  private:
+  const void* const whole_;
   mutable std::mutex mutex_;
   mutable std::vector<Ref<Place>> parts_;
+};
+/// A stage whose function makes datasets.
+class HasPlace {
+ public:
+  virtual const Place& place() const = 0;
+
+ protected:
+  ~HasPlace() = default;
 };
 /// Of a stage whose function makes datasets: the place it was made in itself, or one of its own.
 HOLDFAST_API Ref<Place> made_in_place();

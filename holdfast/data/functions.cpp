@@ -17,10 +17,14 @@ namespace {
 
 thread_local int t_probing = 0;
 
-class Plain final : public ElementFunction {
+class Plain final : public ElementFunction, public HoldsDatasets {
  public:
   Plain(detail::ElementCode code, Ref<ElementFunction> around, std::string facts)
       : code_(std::move(code)), around_(std::move(around)), facts_(std::move(facts)) {}
+  void visit(Visitor& see) const override { see.child(around_); }
+  void add_datasets(std::vector<Ref<DatasetObject>>& to) const override {
+    for (Ref<DatasetObject>& each : held_by(around_.get())) to.push_back(std::move(each));
+  }
   void add_facts(Saving& to) const override { to.text(facts_); }
   const Object& draws_as() const override { return around_ ? around_->draws_as() : *this; }
   Nested operator()(const Nested& element) override { return code_(element); }

@@ -166,7 +166,7 @@ class Filter final : public DatasetObject {
 };
 
 /// Elements of datasets that a function makes, of several in turn.
-class Interleave final : public DatasetObject {
+class Interleave final : public DatasetObject, public HasPlace {
  public:
   Interleave(const Ref<DatasetObject>& input, const ElementSpec& gives, Dataset::Maker make,
              int64_t cycle, const InterleaveOptions& o, Ref<Object> held)
@@ -178,6 +178,7 @@ class Interleave final : public DatasetObject {
         held_(std::move(held)),
         place_(made_in_place()) {}
   const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
+  const Place& place() const override { return *place_; }
   void add_facts(Saving& to) const override {
     to.number(cycle_);
     to.number(block_);

@@ -170,7 +170,8 @@ class Repeat final : public DatasetObject {
         // Without end, an input that gives nothing would be asked for ever.
         if (std::exchange(empty, true) && stage->count_ < 0) return false;
         ++turn;
-        if (stage->count_ < 0 || turn < stage->count_) input = stage->input().begin();
+        if (stage->count_ < 0 || turn < stage->count_ || stage->begins_once_more_)
+          input = stage->input().begin();
       }
       return false;
     }
@@ -189,6 +190,10 @@ class Repeat final : public DatasetObject {
     bool empty = true;  // the turn has given nothing yet
   };
   const int64_t count_;
+  // As TensorFlow's, which draws the seeds of another turn behind the last one; but not where it
+  // makes one stage of a `shuffle` and this, or leaves it out.
+  const bool begins_once_more_ = count_ > 1 &&
+                                 std::string_view(input().name()) != std::string_view("shuffle");
 };
 
 class Shuffle final : public DatasetObject {

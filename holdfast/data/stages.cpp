@@ -1,6 +1,7 @@
 #include "holdfast/data/stages.h"
 
 #include <unordered_set>
+#include <utility>
 
 #include "holdfast/base/text.h"
 #include "holdfast/data/bound.h"
@@ -59,8 +60,29 @@ int64_t Stages::number_of_made(const DatasetObject& dataset) const {
   return -1;
 }
 
-std::vector<const DatasetObject*> joins_of(const DatasetObject& dataset, const Bound* bound) {
-  std::vector<const DatasetObject*> joins, left{&dataset};
+namespace {
+
+/// Whose random numbers the functions of a stage draw.
+class Drawing final : public Visitor {
+ public:
+  explicit Drawing(std::unordered_set<const void*>& to) : to_(to) {}
+  void object(const Object& child) override {
+    auto* function = dynamic_cast<const ElementFunction*>(&child);
+    if (!function) return;
+    const Object& draws = function->draws_as();
+    auto* place = dynamic_cast<const Place*>(&draws);
+    to_.insert(place ? place->whole() : &draws);
+  }
+
+ private:
+  std::unordered_set<const void*>& to_;
+};
+
+}  // namespace
+
+Joins joins_of(const DatasetObject& dataset, const Bound* bound) {
+  Joins out;
+  std::vector<const DatasetObject*> left{&dataset};
   std::unordered_set<const DatasetObject*> seen{&dataset};
   bool shared = false;
   auto go_to = [&](const DatasetObject* stage) {
@@ -72,13 +94,19 @@ std::vector<const DatasetObject*> joins_of(const DatasetObject& dataset, const B
   while (!left.empty()) {
     const DatasetObject* now = left.back();
     left.pop_back();
-    if (now->inputs().size() > 1) joins.push_back(now);
+    if (now->inputs().size() > 1) out.stages.push_back(now);
     for (const Ref<DatasetObject>& in : now->inputs()) go_to(in.get());
     if (auto* argument = dynamic_cast<const StandsForDataset*>(now))
       if (const DatasetObject* given = argument->stands_for(bound)) go_to(given);
   }
-  if (!shared) joins.clear();
-  return joins;
+  if (!shared) return {};
+  Drawing drawing(out.functions);
+  for (const DatasetObject* stage : seen) {
+    stage->visit(drawing);
+    if (auto* makes = dynamic_cast<const HasPlace*>(stage))
+      out.functions.insert(makes->place().whole());
+  }
+  return out;
 }
 
 std::vector<Ref<DatasetObject>> held_by(const Object* holder) {
@@ -170,7 +198,21 @@ void restore_kept_in(const Ref<Iteration>& iteration, const Ref<DatasetObject>& 
   restore_branches(*iteration, Stages({pipeline}), from);
 }
 
+namespace {
+
+// Whether stages of some datasets are written down, or read: those that their functions hold are
+// among them, each once, though a function may hold the very dataset that it is part of.
+thread_local bool t_among_kept = false;
+struct AmongKept {
+  const bool before = std::exchange(t_among_kept, true);
+  ~AmongKept() { t_among_kept = before; }
+};
+
+}  // namespace
+
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
+  if (t_among_kept) return;
+  AmongKept all;
   Stages stages(datasets);
   to.number(static_cast<int64_t>(stages.all().size()));
   for (const auto& stage : stages.all()) {
@@ -180,6 +222,8 @@ void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
 }
 
 void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring& from) {
+  if (t_among_kept) return;
+  AmongKept all;
   Stages stages(datasets);
   int64_t n = from.count();
   if (n != static_cast<int64_t>(stages.all().size()))

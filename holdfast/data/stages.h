@@ -10,6 +10,7 @@ namespace holdfast::data {
 
 class Iteration;
 struct Bound;
+struct Joins;
 
 /// The stages of datasets, and of those that their functions and elements hold, each once. A
 /// pipeline that is made in the same way has them in the same order.
@@ -34,9 +35,8 @@ class Stages {
   std::vector<std::pair<uint64_t, Ref<ElementFunction>>> makers_;
 };
 
-/// Where some stage is an input of several others, or several times of one: the stages that have
-/// several inputs. `bound` tells which datasets arguments are.
-std::vector<const DatasetObject*> joins_of(const DatasetObject& dataset, const Bound* bound);
+/// Which stages of a pipeline are shared (`bound.h`). `bound` tells which datasets arguments are.
+Joins joins_of(const DatasetObject& dataset, const Bound* bound);
 
 /// The datasets that a function holds, or something else that is no stage.
 std::vector<Ref<DatasetObject>> held_by(const Object* holder);

@@ -155,7 +155,7 @@ class Window final : public DatasetObject {
   std::vector<ElementSpec> parts_;  // of each value of an element
 };
 
-class GroupByWindow final : public DatasetObject {
+class GroupByWindow final : public DatasetObject, public HasPlace {
  public:
   GroupByWindow(const Ref<DatasetObject>& input, const ElementSpec& gives, Ref<ElementFunction> key,
                 Dataset::Reducer reduce, GroupOptions options, Ref<Object> held)
@@ -166,6 +166,7 @@ class GroupByWindow final : public DatasetObject {
         held_(std::move(held)),
         place_(made_in_place()) {}
   const char* name() const override { return "group_by_window"; }
+  const Place& place() const override { return *place_; }
   void add_facts(Saving& to) const override {
     to.number(options_.window_size);
     key_->add_facts(to);
@@ -398,8 +399,9 @@ Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) c
     if (at[i] <= at[i - 1])
       fail(Code::E1103, cat("`boundaries` of `", stage, "` do not rise: ", at[i - 1], ", ", at[i]));
   for (int64_t size : o.batch_sizes) need_one(size, "batch_sizes", stage);
-  auto bucket = [length, at](const Nested& element) -> Nested {
-    int64_t n = integer_in((*length)(element), "the length of an element");
+  // Who calls it holds the function, where a collector sees that.
+  auto bucket = [of = length.get(), at](const Nested& element) -> Nested {
+    int64_t n = integer_in((*of)(element), "the length of an element");
     return Tensor::scalar(
         static_cast<int64_t>(std::upper_bound(at.begin(), at.end(), n) - at.begin()));
   };
@@ -442,10 +444,10 @@ Dataset Dataset::bucketed(Ref<ElementFunction> length, const BucketOptions& o) c
     for (const Shape& shape : *o.padding.padded_shapes) facts.text(shape.text());
   for (const Tensor& value : o.padding.padding_values)
     if (value.defined()) add_tensor(value, facts);
-  return grouped(plain_function(bucket, length, facts.take()), batched,
-                 {.window_size_of = [sizes = o.batch_sizes](
-                                        int64_t key) { return sizes[static_cast<size_t>(key)]; }},
-                 length);
+  return grouped(plain_function(bucket, std::move(length), facts.take()), batched,
+                 {.window_size_of = [sizes = o.batch_sizes](int64_t key) {
+                   return sizes[static_cast<size_t>(key)];
+                 }});
 }
 
 }  // namespace holdfast::data

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -24,8 +25,18 @@ class WorkerThread final : public RefCounted {
   WorkerThread(Callback<void()> does, Callback<void()> wakes)
       : work(std::move(does)), wake(std::move(wakes)) {}
   void tell() {
-    stop = true;
+    {
+      std::lock_guard lock(mutex);
+      if (!stop.exchange(true)) told = std::chrono::steady_clock::now();
+    }
     wake();
+  }
+  /// How much is left of a time since it was told.
+  std::chrono::milliseconds left_of(std::chrono::milliseconds most) {
+    std::lock_guard lock(mutex);
+    auto since = std::chrono::steady_clock::now() - told;
+    return std::max(most - std::chrono::duration_cast<std::chrono::milliseconds>(since),
+                    std::chrono::milliseconds(0));
   }
   /// Waits for its end, and until the thread is gone. Whoever comes first takes the thread along:
   /// its owner, or the end of the process where the owner stands still for good.
@@ -52,6 +63,7 @@ class WorkerThread final : public RefCounted {
   const Callback<void()> wake;
   const Ref<Iteration> iteration = Working::current();
   std::atomic<bool> stop{false};
+  std::chrono::steady_clock::time_point told;
   const pid_t process = getpid();
   std::mutex mutex;
   std::condition_variable end;
@@ -146,8 +158,9 @@ Worker::~Worker() {
     thread_->let_go();
     return;
   }
+  // Those that were told together are waited for together.
   Waiting patiently;
-  while (!thread_->gone_within(kAtOnce))
+  while (!thread_->gone_within(thread_->left_of(kAtOnce)))
     if (thread_->let_go()) return;
   Running::all().remove(thread_.get());
 }

@@ -3,6 +3,8 @@
 import errno
 import gc
 import pickle
+import threading
+import time
 import weakref
 
 import numpy as np
@@ -200,3 +202,38 @@ def test_what_is_still_held_is_not_collected():
         gc.collect()
         found.append(int(x))
     assert found == [10, 11, 12, 13, 14]
+
+
+def test_the_function_of_buckets_is_collected_with_the_iterator_that_it_holds():
+    def begun():
+        holder = Holder()
+
+        def length(x):
+            return tf.py_function(lambda y: len(y) if holder else 0, [x], tf.int32)
+
+        ds = tf.data.Dataset.range(9).map(lambda x: tf.fill([x % 3], x))
+        holder.iterator = iter(ds.bucket_by_sequence_length(length, [2], [2, 2]))
+        next(holder.iterator)
+        return weakref.ref(holder)
+
+    gone = begun()
+    for _ in range(3):
+        gc.collect()
+    assert gone() is None
+
+
+def test_threads_that_do_not_end_are_waited_for_together():
+    go_on = threading.Event()
+
+    def code(x):
+        if x > 0:
+            go_on.wait(30)
+        return x
+
+    ds = Dataset.range(20).map(lambda x: tf.py_function(code, [x], tf.int64), num_parallel_calls=6)
+    it = iter(ds)
+    assert int(next(it)) == 0
+    begin = time.monotonic()
+    del it
+    assert time.monotonic() - begin < 4  # one second, and not one for each
+    go_on.set()

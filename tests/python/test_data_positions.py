@@ -109,6 +109,12 @@ def of_shared_stages_that_have_ended():
     return inner.concatenate(inner).repeat(2).concatenate(chosen.repeat(2))
 
 
+def of_held_datasets_beside_shared_stages():
+    inner = Dataset.range(2).map(lambda x: drawn())
+    held = Dataset.from_tensors(inner).repeat(2).flat_map(lambda d: d.map(lambda x: (x, drawn(2))))
+    return held.concatenate(held).repeat(2)
+
+
 def of_stages_made_beside_shared_ones():
     def inner(_):
         made = Dataset.range(2).map(lambda x: drawn())
@@ -163,6 +169,7 @@ PIPELINES = [
     of_a_captured_map,
     of_shared_stages,
     of_shared_stages_that_have_ended,
+    of_held_datasets_beside_shared_stages,
     of_stages_made_beside_shared_ones,
     of_shuffles_that_a_function_gives,
     of_random_numbers_that_a_function_gives,
@@ -218,6 +225,37 @@ def test_the_next_iteration_goes_on_with_the_seeds_of_stages_that_have_ended(ahe
         assert [plain(second) for _ in range(2)] == [plain(first) for _ in range(2)]
 
 
+data = Dataset.range(4).shuffle(4, seed=1)  # as the attribute that functions below name
+
+
+def test_an_attribute_is_no_global_of_that_name():
+    ds = Dataset.range(3).flat_map(lambda x: tf.data.Dataset.range(x))
+    assert b"shuffle" not in iter(ds).save()
+
+
+def test_a_function_may_name_the_pipeline_that_it_is_part_of():
+    held = {}
+
+    def inner(x):
+        return tf.data.Dataset.range(x) if held else Dataset.range(1)
+
+    def code(x):
+        return x if held else x + 1
+
+    def made():
+        ds = Dataset.range(1, 5).shuffle(4, seed=1).flat_map(inner)
+        held["all"] = ds.map(lambda x: tf.py_function(code, [x], tf.int64))
+        return held["all"]
+
+    wanted = plain(made())
+    first = iter(made())
+    assert plain(next(first) for _ in range(3)) == wanted[:3]
+    position = first.save()
+    again = iter(made())
+    again.restore(position)
+    assert plain(again) == wanted[3:]
+
+
 def test_a_position_of_a_function_that_uses_other_datasets_is_refused():
     def made(n):
         parts = [Dataset.range(2).shuffle(2, seed=1)] * n + [Dataset.range(2).take(2)]
@@ -270,6 +308,19 @@ def test_stages_that_functions_hold_or_make_share_their_numbers():
         # As they do beside stages that share an input.
         both = Dataset.zip(numbers, numbers).map(lambda a, b: a)
         assert plain(both.flat_map(f)) == wanted
+
+
+def test_branches_share_the_numbers_of_datasets_that_functions_and_elements_hold():
+    m = Dataset.range(2).map(lambda x: drawn())
+    in_a_function = Dataset.range(1).flat_map(lambda i: m)
+    in_an_element = Dataset.from_tensors(m).flat_map(lambda d: d)
+    for held in (in_a_function, in_an_element, Dataset.range(1).flat_map(lambda i: in_a_function)):
+        assert plain(held.concatenate(held)) == [127, 477, 838, 340]
+        assert plain(Dataset.zip(held, held)) == [(127, 477), (838, 340)]
+    made = Dataset.range(1).flat_map(lambda i: Dataset.range(2).map(lambda x: drawn()))
+    assert plain(made.concatenate(made)) == [127, 477, 127, 477]
+    both = Dataset.range(1).flat_map(lambda i: m.map(lambda x: (x, drawn(2))))
+    assert plain(both.concatenate(both)) == [(127, 291), (477, 592), (838, 291), (340, 592)]
 
 
 def test_arguments_have_the_random_numbers_of_a_loop_outside():

@@ -275,3 +275,22 @@ def test_an_iterator_is_restored_where_it_was(source, before, size, seed, after,
     next(second, None)  # wherever it stood
     second.restore(position)
     assert [int(x) for x in second] == rest
+
+
+def test_repeat_draws_seeds_as_often_as_in_tensorflow():
+    def shuffled():
+        return Dataset.range(5).shuffle(5, seed=1)
+
+    def epochs(ds):
+        return [[int(x) for x in ds] for _ in range(2)]
+
+    fresh = shuffled()
+    orders = [[int(x) for x in fresh] for _ in range(5)]
+    mapped = shuffled().map(lambda x: -x).map(lambda x: -x)
+    # One stage in TensorFlow, and none; the others begin once more behind their last turn.
+    assert epochs(shuffled().repeat(2)) == [orders[0] + orders[1], orders[2] + orders[3]]
+    assert epochs(mapped.repeat(1)) == [orders[0], orders[1]]
+    mapped = shuffled().map(lambda x: -x).map(lambda x: -x)
+    assert epochs(mapped.repeat(2)) == [orders[0] + orders[1], orders[3] + orders[4]]
+    mapped = shuffled().map(lambda x: -x).map(lambda x: -x)  # nobody asks for one more
+    assert epochs(mapped.repeat(2).take(10)) == [orders[0] + orders[1], orders[2] + orders[3]]

@@ -13,6 +13,7 @@ import numpy as np
 from .. import _holdfast
 from .._tensors.symbols import is_symbol
 from .._tracing.function import Function
+from .holding import global_names
 
 __all__ = ["code_of"]
 
@@ -104,7 +105,7 @@ class _Reading:
             self._used("default", value, changes)
         if _is_ours(function):
             return  # which holds nothing of the program's
-        for name in _names(code):
+        for name in global_names(code):
             if name in function.__globals__:
                 value = function.__globals__[name]
                 if _is_code(value) and _module(value) != function.__module__:
@@ -164,12 +165,3 @@ def _name(value: Any) -> str:
 
 def _is_ours(function: types.FunctionType) -> bool:
     return (function.__module__ or "").partition(".")[0] == __name__.partition(".")[0]
-
-
-def _names(code: types.CodeType) -> list[str]:
-    """What code reads by name, with the functions in it, each once."""
-    found = dict.fromkeys(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(_names(constant)))
-    return list(found)

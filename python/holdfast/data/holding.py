@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import types
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 from .. import _holdfast
 from .._tracing.function import Function
 
-__all__ = ["datasets_in"]
+__all__ = ["datasets_in", "global_names"]
 
 
 def datasets_in(function: Any) -> list[Any]:
@@ -77,14 +78,19 @@ def _of_function(function: types.FunctionType) -> Iterator[Any]:
     yield from (function.__kwdefaults__ or {}).values()
     if (function.__module__ or "").partition(".")[0] == __name__.partition(".")[0]:
         return  # our own modules hold nothing of the program's
-    for name in _names(function.__code__):
+    for name in global_names(function.__code__):
         if name in function.__globals__:
             yield function.__globals__[name]
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
-    """What code reads by name, with the functions in it."""
-    yield from code.co_names
+def global_names(code: types.CodeType) -> dict[str, None]:
+    """The globals that code reads, with the functions in it, each once: no names of attributes."""
+    found = {
+        each.argval: None
+        for each in dis.get_instructions(code)
+        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            found.update(global_names(constant))
+    return found
