@@ -106,6 +106,9 @@ struct DecodeJpegOptions {
 };
 /// The pixels of a JPEG file: uint8 of the shape height, width, channels.
 HOLDFAST_API Tensor decode_jpeg(const In& contents, const DecodeJpegOptions& = {});
+/// A part of the pixels: `crop_window` is its first row and column, its height and its width.
+HOLDFAST_API Tensor decode_and_crop_jpeg(const In& contents, const Sizes& crop_window,
+                                         const DecodeJpegOptions& = {});
 struct DecodePngOptions {
   int64_t channels = 0;
   DType dtype = uint8;  // or uint16

@@ -1,5 +1,8 @@
-// Signals: Fourier transforms, frames and windows.
+// Signals: Fourier and cosine transforms, frames and windows.
 #pragma once
+
+#include <optional>
+#include <string>
 
 #include "holdfast/op/in.h"
 
@@ -43,6 +46,32 @@ struct ShiftOptions {
 HOLDFAST_API Tensor fftshift(const In& x, const ShiftOptions& = {});
 /// The inverse of `fftshift`.
 HOLDFAST_API Tensor ifftshift(const In& x, const ShiftOptions& = {});
+
+// -- cosine transforms
+
+struct DctOptions {
+  int64_t type = 2;
+  std::optional<int64_t> n = {};  // the last axis is cut off or padded with zeros to so many
+  int64_t axis = -1;              // the last one
+  std::optional<std::string> norm = {};
+};
+/// Cosine transform of type 1 to 4 along the last axis, of `n` numbers if that is given.
+HOLDFAST_API Tensor dct(const In& input, const DctOptions& = {});
+/// What undoes `dct` of that type, but for a factor where there is no `norm`.
+HOLDFAST_API Tensor idct(const In& input, const DctOptions& = {});
+
+struct MelOptions {
+  int64_t num_mel_bins = 20;
+  int64_t num_spectrogram_bins = 129;
+  double sample_rate = 8000;
+  double lower_edge_hertz = 125;
+  double upper_edge_hertz = 3800;
+  DType dtype = float32;
+};
+/// The matrix by which a spectrogram is multiplied to have its bins on the mel scale.
+HOLDFAST_API Tensor linear_to_mel_weight_matrix(const MelOptions& = {});
+/// Coefficients of the cepstrum of logarithms of mel spectrograms [..., bins].
+HOLDFAST_API Tensor mfccs_from_log_mel_spectrograms(const In& log_mel_spectrograms);
 
 // -- frames
 

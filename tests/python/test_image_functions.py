@@ -291,3 +291,50 @@ def test_measures_of_images_are_float32(dtype):
     assert tf.image.psnr(x, x + 1, 48).dtype == tf.float32
     assert tf.image.ssim(x, x, 48, filter_size=3).dtype == tf.float32
     assert tf.round(tf.constant([3, 250], tf.uint8)).numpy().tolist() == [3, 250]
+
+
+@pytest.mark.parametrize("shape", [[None, None, 3], [2, None, None, 3], [None, 20, 3]])
+def test_a_trace_knows_the_sizes_that_are_asked_for(shape):
+    known = []
+
+    @tf.function(input_signature=[tf.TensorSpec(shape)])
+    def sized(x):
+        found = [
+            tf.image.pad_to_bounding_box(x, 1, 2, 35, 46),
+            tf.image.resize_with_crop_or_pad(x, 35, 46),
+            tf.image.resize_with_pad(x, 35, 46),
+        ]
+        known.extend(each.shape.as_list() for each in found)
+        return found
+
+    x = np.random.default_rng(0).random([20 if n is None else n for n in shape], np.float32)
+    wanted = [*shape[:-3], 35, 46, 3]
+    assert all(each.shape == wanted for each in sized(x)) and known == [wanted] * 3
+    unknown = tf.function(
+        lambda t: tf.image.random_crop(t, [5, 4, 3]), input_signature=[tf.TensorSpec(None)]
+    )
+    assert unknown.get_concrete_function().structured_outputs.shape == [5, 4, 3]
+
+
+def test_a_part_of_a_jpeg_is_that_of_the_whole():
+    image = np.tile(np.arange(0, 240, 10, dtype=np.uint8)[:, None, None], (1, 16, 3))
+    file = tf.io.encode_jpeg(image)
+    whole = tf.io.decode_jpeg(file).numpy()
+    for window in ([0, 0, 24, 16], [3, 5, 7, 2], [23, 15, 1, 1]):
+        y, x, h, w = window
+        part = tf.image.decode_and_crop_jpeg(file, window)
+        assert part.numpy().tolist() == whole[y : y + h, x : x + w].tolist()
+        traced = tf.function(tf.io.decode_and_crop_jpeg)(file, tf.constant(window), channels=1)
+        assert traced.shape == [h, w, 1]
+    for window in (
+        [0, 0, 25, 16],
+        [1, 0, 24, 16],
+        [0, 16, 1, 1],
+        [-1, 0, 2, 2],
+        [0, 0, 0, 2],
+        [1, 2],
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_and_crop_jpeg(file, window)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.io.decode_and_crop_jpeg(tf.io.encode_png(image), [0, 0, 1, 1])

@@ -96,6 +96,7 @@ def test_sums_so_far_go_along_any_axis():
 
 
 def test_texts_and_losses_are_of_each_element():
+    assert tf.strings.split([]).to_list() == []
     runs = tf.strings.ngrams(ragged([["a", "b"], ["c"]]), 2, b"|", (b"<", b">"))
     assert runs.to_list() == [[b"<|a", b"a|b", b"b|>"], [b"<|c", b"c|>"]]
     x = ragged([["a", "b"], []])

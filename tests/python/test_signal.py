@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.fft
 
 import holdfast as tf
 
@@ -177,3 +178,48 @@ def test_the_inverse_of_a_window_is_0_where_no_window_reaches():
         product = (window * inverse).numpy()
         assert product.tolist() == pytest.approx([float(w > 0) for w in window.numpy()])
         assert float(inverse[0]) == 0
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+@pytest.mark.parametrize("norm", [None, "ortho"])
+def test_cosine_transforms_of_unknown_sizes_and_back(kind, norm):
+    if kind == 1 and norm:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no `norm`"):
+            tf.signal.dct(np.ones(4), 1, norm=norm)
+        return
+    x = np.random.default_rng(0).normal(size=(2, 6)).astype(np.float32)
+    for shape in ([None, None], [2, None], None):
+        there = tf.function(
+            lambda t: tf.signal.dct(t, kind, norm=norm),
+            input_signature=[tf.TensorSpec(shape, tf.float32)],
+        )(x)
+        np.testing.assert_allclose(there, scipy.fft.dct(x, kind, norm=norm), rtol=1e-4, atol=1e-4)
+    back = tf.signal.idct(there, kind, norm=norm)
+    factor = 1 if norm else 10 if kind == 1 else 12
+    np.testing.assert_allclose(back / factor, x, rtol=1e-4, atol=1e-4)
+
+
+def test_signals_come_back_from_their_cosines():
+    x = np.random.default_rng(0).normal(size=(2, 64)).astype(np.float32)
+    for window in (tf.signal.vorbis_window, tf.signal.kaiser_bessel_derived_window, None):
+        for norm in (None, "ortho"):
+            there = tf.signal.mdct(x, 16, window, norm=norm)
+            assert there.shape == [2, 7, 8]
+            back = tf.signal.inverse_mdct(there, window, norm)
+            np.testing.assert_allclose(back[:, 8:-8], x[:, 8:-8], rtol=1e-3, atol=1e-4)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a multiple of 4"):
+        tf.signal.mdct(x, 6)
+
+
+def test_bins_on_the_mel_scale_are_triangles():
+    found = tf.signal.linear_to_mel_weight_matrix(3, 9, 8000, 100.0, 3000.0).numpy()
+    edges = np.linspace(*(1127 * np.log1p(np.array([100, 3000]) / 700)), 5)
+    at = 1127 * np.log1p(np.linspace(0, 4000, 9) / 700)
+    for j, (low, middle, high) in enumerate(zip(edges, edges[1:], edges[2:], strict=False)):
+        slopes = np.minimum((at - low) / (middle - low), (high - at) / (high - middle))
+        np.testing.assert_allclose(found[:, j], np.maximum(slopes, 0), atol=1e-5)
+    assert tf.signal.linear_to_mel_weight_matrix(dtype=tf.float64).shape == [129, 20]
+    mels = tf.math.log(tf.matmul(np.ones((5, 9), np.float32), found) + 1e-3)
+    assert tf.signal.mfccs_from_log_mel_spectrograms(mels).shape == [5, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected 4000 at most"):
+        tf.signal.linear_to_mel_weight_matrix(upper_edge_hertz=5000)

@@ -352,3 +352,28 @@ def test_gradients_of_what_waits_for_ranks_are_those_of_known_ranks(code, shape)
     traced = tf.function(slopes, input_signature=[tf.TensorSpec(None)])
     for got, want in zip(traced(x), slopes(x), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [None, [None, None], [2, None], [None, 0]])
+def test_rows_of_any_shape_are_searched(shape):
+    rows = np.array([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]], np.float32)
+    rows = rows[:, :0] if shape == [None, 0] else rows
+    values = np.array([[0.0, 4.0], [4.0, 9.0]], np.float32)
+    found = tf.function(
+        tf.searchsorted, input_signature=[tf.TensorSpec(shape), tf.TensorSpec(None)]
+    )(rows, values)
+    wanted = [np.searchsorted(row, value) for row, value in zip(rows, values, strict=True)]
+    assert found.numpy().tolist() == np.array(wanted).tolist()
+    assert tf.searchsorted(rows[0], values[0]).numpy().tolist() == wanted[0].tolist()
+
+
+@pytest.mark.parametrize("shape", [None, [None, None], [2, 2]])
+def test_batches_counted_from_the_end_choose_one_axis(shape):
+    x, at = np.arange(24).reshape(2, 3, 4), np.array([[0, 2], [1, 1]])
+    wanted = np.stack([np.take(x[i], at[i], 1) for i in range(2)])
+    found = tf.function(
+        lambda i: tf.gather(x, i, batch_dims=-1),
+        input_signature=[tf.TensorSpec(shape, tf.int64)],
+    )(at)
+    assert found.numpy().tolist() == wanted.tolist()
+    assert tf.gather(x, at, batch_dims=-1).numpy().tolist() == wanted.tolist()

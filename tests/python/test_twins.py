@@ -102,8 +102,8 @@ PYTHON_ONLY = {
     r"io\.gfile\.\w+": "files and folders, for which C++ has `std::filesystem`",
     r"nest\.\w+": "walks Python's lists, tuples and dicts; C++ has types for structure",
     r"py_function|numpy_function": "wraps a Python function",
-    r"signal\.(inverse_)?stft(_window_fn)?": "takes a window as a Python function; in C++ it is a "
-    "product with `signal::frame` before `rfft`",
+    r"signal\.(inverse_)?(stft(_window_fn)?|mdct)": "takes a window as a Python function; in C++ it is a "
+    "product with `signal::frame` before `rfft` or `dct`",
     r"autograph\..*": "rewrites Python source",
     r"types\..*": "how Python objects tell what they are traced as",
     r"compat\..*": "bridges spellings of Python and of TensorFlow 1",

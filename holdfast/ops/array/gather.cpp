@@ -240,9 +240,10 @@ static const Op gather_op =
 Tensor gather(const In& params, const In& indices, const GatherOptions& o) {
   Tensor ids = indices;
   if (ids.dtype() == int16) ids = cast(ids, int32);
-  int64_t batch =
-      o.batch_dims < 0 && ids.shape().has_rank() ? o.batch_dims + ids.rank() : o.batch_dims;
-  return gather_op({params, ids, (o.axis ? *o.axis : Sizes(batch)).tensor()}, {o.batch_dims});
+  // As in TensorFlow, the axis is what was given for `batch_dims`: a negative number counts from
+  // the end of `params`, whatever the rank of `indices` is.
+  return gather_op({params, ids, (o.axis ? *o.axis : Sizes(o.batch_dims)).tensor()},
+                   {o.batch_dims});
 }
 
 REGISTER(FUNCTION(&batch_gather)

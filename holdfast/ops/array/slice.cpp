@@ -14,7 +14,12 @@ void infer_slice(Infer& s) {
   s.need_rank(2, 1, 1);
   auto begin = slice_numbers(s, 1), size = slice_numbers(s, 2);
   const Shape& in = s.shape();
-  if (!in.has_rank()) return s.output(s.dtype(), Shape::unknown());
+  if (!in.has_rank()) {
+    if (!size) return s.output(s.dtype(), Shape::unknown());
+    Dims asked;  // as many axes, and where there are numbers, so long
+    for (int64_t n : *size) asked.push_back(n >= 0 && n != kNotYet ? n : kUnknown);
+    return s.output(s.dtype(), Shape(asked));
+  }
   if ((begin && static_cast<int>(begin->size()) != in.rank()) ||
       (size && static_cast<int>(size->size()) != in.rank()))
     s.bad_value(begin && static_cast<int>(begin->size()) != in.rank() ? "begin" : "size",

@@ -126,7 +126,11 @@ Tensor padded(const char* function, const Tensor& images, const Number& top, con
   need(function, "target_height", below, 0, "room for the offset and the image");
   need(function, "target_width", right, 0, "room for the offset and the image");
   Tensor around = sizes_of({0, 0, top, below, left, right, 0, 0}).tensor();
-  return pad(images, reshape(around, {4, 2}));
+  Tensor out = pad(images, reshape(around, {4, 2}));
+  Shape known = out.shape();  // a trace knows the sizes that are asked for, if not those given
+  if (height.known()) known.dims()[1] = height.number();
+  if (width.known()) known.dims()[2] = width.number();
+  return known == out.shape() ? out : ensure_shape(out, known);
 }
 
 Tensor crop_or_pad(const char* function, const Tensor& images, const Number& height,

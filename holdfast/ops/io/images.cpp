@@ -162,21 +162,59 @@ void infer_jpeg(Infer& s) {
                 "\"\", \"INTEGER_FAST\" or \"INTEGER_ACCURATE\"");
   s.output(uint8, pixels_of(a.channels()));
 }
+io::JpegDecoding jpeg_options(const Call& c) {
+  auto a = c.attrs<JpegAttrs>();
+  return {.channels = static_cast<int>(a.channels()),
+          .ratio = static_cast<int>(a.ratio()),
+          .fancy_upscaling = a.fancy_upscaling(),
+          .try_recover_truncated = a.try_recover_truncated(),
+          .acceptable_fraction = static_cast<float>(a.acceptable_fraction()),
+          .accurate = a.dct_method() == "INTEGER_ACCURATE"};
+}
 Status run_jpeg(Call& c) {
   auto a = c.attrs<JpegAttrs>();
   if (is_another(c, io::ImageFormat::kJpeg)) {
     if (a.ratio() != 1) return told("a JPEG", cat("a `ratio` of ", a.ratio(), " is for JPEGs"));
     return read_any(c, {"an image", static_cast<int>(a.channels()), uint8, Wanted::kOne});
   }
-  return told("a JPEG",
-              io::read_jpeg(contents(c),
-                            {.channels = static_cast<int>(a.channels()),
-                             .ratio = static_cast<int>(a.ratio()),
-                             .fancy_upscaling = a.fancy_upscaling(),
-                             .try_recover_truncated = a.try_recover_truncated(),
-                             .acceptable_fraction = static_cast<float>(a.acceptable_fraction()),
-                             .accurate = a.dct_method() == "INTEGER_ACCURATE"},
-                            output_of(c, false)));
+  return told("a JPEG", io::read_jpeg(contents(c), jpeg_options(c), output_of(c, false)));
+}
+
+// Rows and columns of a file; the second input is where they begin, and how many there are.
+void infer_cropped(Infer& s) {
+  infer_jpeg(s);
+  s.need_rank(1, 1, 1);
+  if (!s.shape(1).compatible(Shape{4})) s.bad_shape(1, "four numbers");
+  if (auto window = s.ints(1)) {
+    if ((*window)[0] < 0 || (*window)[1] < 0 || (*window)[2] < 1 || (*window)[3] < 1)
+      s.bad_value("crop_window", Shape(*window).text(), "a row, a column, a height and a width");
+    Shape& out = s.shapes[0];
+    out.dims()[0] = (*window)[2];
+    out.dims()[1] = (*window)[3];
+  }
+}
+Status run_cropped(Call& c) {
+  if (io::image_format(contents(c)) != io::ImageFormat::kJpeg) return told("a JPEG", "it is none");
+  Dims window(c.ints(1));
+  std::vector<uint8_t> pixels;
+  io::ImageSize size;
+  std::string wrong =
+      io::read_jpeg(contents(c), jpeg_options(c), [&](const io::ImageSize& found) -> void* {
+        size = found;
+        pixels.resize(static_cast<size_t>(found.height * found.width * found.channels));
+        return pixels.data();
+      });
+  if (!wrong.empty()) return told("a JPEG", wrong);
+  int64_t top = window[0], left = window[1], high = window[2], wide = window[3];
+  if (top > size.height || high > size.height - top || left > size.width ||
+      wide > size.width - left)
+    return {Code::E1103, cat("`crop_window` is ", Shape(window).text()),
+            cat("the image is ", size.height, " high and ", size.width, " wide")};
+  auto* to = c.out(0, Shape{high, wide, size.channels}).mutable_raw<uint8_t>();
+  for (int64_t row = 0; row < high; ++row)
+    std::copy_n(pixels.data() + ((top + row) * size.width + left) * size.channels,
+                wide * size.channels, to + row * wide * size.channels);
+  return {};
 }
 
 void infer_png(Infer& s) {
@@ -345,6 +383,35 @@ const Op jpeg_op =
         .kernel("libjpeg", run_jpeg)
         .on_host()
         .no_gradient();
+const Op cropped_op =
+    OP(DecodeAndCropJpeg, &io::decode_and_crop_jpeg)
+        .args("contents, crop_window")
+        .options<&io::DecodeJpegOptions::channels, &io::DecodeJpegOptions::ratio,
+                 &io::DecodeJpegOptions::fancy_upscaling,
+                 &io::DecodeJpegOptions::try_recover_truncated,
+                 &io::DecodeJpegOptions::acceptable_fraction, &io::DecodeJpegOptions::dct_method>(
+            "channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, "
+            "dct_method")
+        .python("io.decode_and_crop_jpeg, image.decode_and_crop_jpeg")
+        .doc(
+            "A part of the pixels of a JPEG file: `crop_window` is its first row and column, its "
+            "height and its width.")
+        .inputs("contents, crop_window: W!")
+        .dtypes(kStrings)
+        .dtypes(kIndices, "W")
+        .attr("channels", 0)
+        .attr("ratio", 1)
+        .attr("fancy_upscaling", true)
+        .attr("try_recover_truncated", false)
+        .attr("acceptable_fraction", 1.0)
+        .attr("dct_method", "")
+        .attrs<&JpegAttrs::channels, &JpegAttrs::ratio, &JpegAttrs::fancy_upscaling,
+               &JpegAttrs::try_recover_truncated, &JpegAttrs::acceptable_fraction,
+               &JpegAttrs::dct_method>()
+        .infer(infer_cropped)
+        .kernel("libjpeg", run_cropped)
+        .on_host()
+        .no_gradient();
 const Op png_op =
     OP(DecodePng, &io::decode_png)
         .args("contents")
@@ -462,6 +529,12 @@ const Op encode_png_op = OP(EncodePng, &io::encode_png)
 Tensor io::decode_jpeg(const In& contents, const DecodeJpegOptions& o) {
   return jpeg_op({contents}, {o.channels, o.ratio, o.fancy_upscaling, o.try_recover_truncated,
                               o.acceptable_fraction, o.dct_method});
+}
+Tensor io::decode_and_crop_jpeg(const In& contents, const Sizes& crop_window,
+                                const DecodeJpegOptions& o) {
+  return cropped_op({contents, crop_window.tensor()},
+                    {o.channels, o.ratio, o.fancy_upscaling, o.try_recover_truncated,
+                     o.acceptable_fraction, o.dct_method});
 }
 Tensor io::decode_png(const In& contents, const DecodePngOptions& o) {
   return png_op({contents}, {o.channels, o.dtype});

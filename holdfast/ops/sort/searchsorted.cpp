@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/sort/order.h"
@@ -89,14 +90,12 @@ Tensor searchsorted(const In& sorted_sequence, const In& values, const SearchSor
   if (sorted.rank() == 0 || v.rank() == 0)
     fail(Code::E1102, "searchsorted: got a scalar, expected tensors of rank 1 or more");
   auto rows = [](const Tensor& t) -> Tensor {
-    if (t.rank() == 2) return t;
-    if (t.shape().is_full() && t.size() == 0) {  // -1 could be anything
-      int64_t n = 1;
-      for (int i = 0; i + 1 < t.rank(); ++i) n *= t.dim(i);
-      return reshape(t, {n, t.dim(-1)});
-    }
-    if (t.dim(-1) >= 0) return reshape(t, {-1, t.dim(-1)});
-    return reshape(t, Sizes(stack({In(Tensor::scalar(-1)), In(gather(shape(t), t.rank() - 1))})));
+    if (t.shape().has_rank() && t.rank() == 2) return t;
+    if (t.shape().has_rank() && t.dim(-1) > 0) return reshape(t, {-1, t.dim(-1)});
+    // Of rows without elements -1 could be anything.
+    Tensor sizes = shape(t), count = reduce_prod(index(sizes, {{.stop = -1}}));
+    Tensor length = index(sizes, {{.kind = IndexItem::kInt, .start = -1}});
+    return reshape(t, Sizes(stack({count, length})));
   };
   Tensor found = (o.side == "left" ? lower_op : upper_op)({rows(sorted), rows(v)}, {o.out_type});
   return reshape(found, shape_of(v));

@@ -14,6 +14,7 @@ __all__ = ["NAMES"]
 
 Window = Callable[..., Any] | None
 _hann = registry.function("signal.hann_window")
+_vorbis = registry.function("signal.vorbis_window")
 
 
 def _at_least_one(function: str, **lengths: Any) -> list[int]:
@@ -109,7 +110,63 @@ def inverse_stft(
     return registry.function("signal.overlap_and_add")(frames, step, name=name)
 
 
+def mdct(
+    signals: Any,
+    frame_length: int,
+    window_fn: Window = _vorbis,
+    pad_end: bool = False,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """The modified cosine transforms of frames of signals `[..., samples]`, which overlap by half.
+
+    `window_fn(frame_length, dtype=...)` gives the window; without one frames are times the root of
+    a half. `frame_length` is a multiple of 4.
+    """
+    (length,) = _at_least_one("mdct", frame_length=frame_length)
+    if length % 4:
+        fail("E1103", f"`frame_length` of `mdct` is {length}, expected a multiple of 4")
+    frames = registry.function("signal.frame")(signals, length, length // 2, pad_end=pad_end)
+    frames = _windowed(frames, window_fn, length)
+    a, b, c, d = registry.function("split")(frames, 4, -1)
+    # What overlaps is folded into the frame, mirrored at its quarters.
+    folded = registry.function("concat")([-_mirrored(c) - d, a - _mirrored(b)], -1)
+    return registry.function("signal.dct")(folded, 4, norm=norm, name=name)
+
+
+def inverse_mdct(
+    mdcts: Any, window_fn: Window = _vorbis, norm: str | None = None, name: str | None = None
+) -> Any:
+    """The signals whose `mdct` this is, but for the first and the last half of a frame."""
+    mdcts = convert_to_tensor(mdcts)
+    half = mdcts.shape[-1] if mdcts.shape.rank else None
+    if half is None:
+        fail(
+            "E1102", f"`mdcts` of `inverse_mdct` has the shape {mdcts.shape}: its last size counts"
+        )
+    found = registry.function("signal.dct")(mdcts, 4, norm=norm)
+    if norm is None:
+        found = found * (0.5 / half)
+    first, second = registry.function("split")(found, 2, -1)
+    parts = [second, -_mirrored(second), -_mirrored(first), -first]
+    frames = registry.function("concat")(parts, -1)
+    frames = _windowed(frames, window_fn, 2 * half)
+    return registry.function("signal.overlap_and_add")(frames, half, name=name)
+
+
+def _mirrored(x: Any) -> Any:
+    return registry.function("reverse")(x, [-1])
+
+
+def _windowed(frames: Any, window_fn: Window, length: int) -> Any:
+    if window_fn is None:
+        return frames * 0.5**0.5
+    return frames * window_fn(length, dtype=frames.dtype)
+
+
 NAMES: dict[str, Any] = {
+    "signal.inverse_mdct": inverse_mdct,
+    "signal.mdct": mdct,
     "signal.inverse_stft": inverse_stft,
     "signal.inverse_stft_window_fn": inverse_stft_window_fn,
     "signal.stft": stft,

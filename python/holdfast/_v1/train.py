@@ -7,12 +7,10 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.graph import Graph, GraphKeys, get_default_graph
 from .._graphs.name_scope import name_scope
-from .._tensors import registry
-from .._tensors.dtypes import float32, int64
-from .._tensors.tensor import convert_to_tensor
+from .._tensors.dtypes import int64
 from .._variables.graph_variable import GraphVariable
 from .._variables.moving_average import ExponentialMovingAverage
-from . import optimizers, saver
+from . import decays, optimizers, saver
 from .optimizer import Optimizer
 
 __all__ = ["NAMES"]
@@ -62,23 +60,6 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     return int(sess.run(global_step_tensor))
 
 
-def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
-    staircase: bool = False,
-    name: str | None = None,
-) -> Any:
-    """`learning_rate * decay_rate ** (global_step / decay_steps)`."""
-    cast, floor = registry.function("cast"), registry.function("floor")
-    rate = convert_to_tensor(learning_rate)
-    past = cast(convert_to_tensor(global_step), float32)
-    past = past / cast(convert_to_tensor(decay_steps), float32)
-    past = floor(past) if staircase else past
-    return rate * cast(convert_to_tensor(decay_rate), rate.dtype) ** cast(past, rate.dtype)
-
-
 NAMES: dict[str, Any] = {
     f"compat.v1.train.{value.__name__}": value
     for value in (
@@ -93,7 +74,8 @@ NAMES: dict[str, Any] = {
         create_global_step,
         get_or_create_global_step,
         global_step,
-        exponential_decay,
+        *(getattr(decays, name) for name in decays.__all__),
     )
 }
+NAMES["compat.v1.train.piecewise_constant_decay"] = decays.piecewise_constant
 NAMES["compat.v1.train.NewCheckpointReader"] = saver.new_checkpoint_reader

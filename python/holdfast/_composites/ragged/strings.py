@@ -18,7 +18,8 @@ _reshape = registry.function("reshape")
 
 
 def _texts(value: Any, function: str) -> Any:
-    found = value if is_ragged(value) else _holdfast.convert(value)
+    empty = isinstance(value, (list, tuple)) and not value  # which says nothing of its dtype
+    found = value if is_ragged(value) else _holdfast.convert(value, string if empty else None)
     if found.dtype != string:
         fail("E1101", f"`{function}` got a tensor of {found.dtype.name}, expected texts")
     return found
