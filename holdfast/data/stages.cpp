@@ -148,8 +148,8 @@ void add_tensor(const Tensor& given, Saving& to) {
   if (t.dtype() == DType::kString)
     for (int64_t i = 0; i < t.size(); ++i) to.text(t.raw<std::string>()[i]);
   else
-    to.number(static_cast<int64_t>(farm_fingerprint(
-        {static_cast<const char*>(t.raw()), static_cast<size_t>(t.bytes())})));
+    to.number(static_cast<int64_t>(
+        farm_fingerprint({static_cast<const char*>(t.raw()), static_cast<size_t>(t.bytes())})));
 }
 
 namespace {

@@ -110,15 +110,16 @@ Status read_any(Call& c, const Wanted& w) {
   bool sixteen = format == io::ImageFormat::kPng && w.dtype != uint8,
        gif = format == io::ImageFormat::kGif;
   io::ImageSize size;
-  std::vector<uint16_t> pixels;  // where they are not yet as they are wanted
+  Tensor pixels;  // where they are not yet as they are wanted
   bool direct = w.dtype == (sixteen ? uint16 : uint8);
   io::ImagePlace output =
       output_of(c, w.frames == Wanted::kAlways || (gif && w.frames == Wanted::kAxis));
   io::ImagePlace place = [&](const io::ImageSize& found) -> void* {
     size = found;
     if (direct && (found.frames == 1 || w.frames != Wanted::kOne)) return output(found);
-    pixels.resize(static_cast<size_t>(found.frames * found.height * found.width * found.channels));
-    return pixels.data();
+    pixels = c.scratch(sixteen ? uint16 : uint8,
+                       Shape{found.frames, found.height, found.width, found.channels});
+    return pixels.mutable_raw();
   };
   std::string wrong;
   switch (format) {
@@ -137,7 +138,7 @@ Status read_any(Call& c, const Wanted& w) {
   }
   if (!wrong.empty() || direct) return told(w.what, wrong);
   output(size);
-  convert_pixels(pixels.data(), sixteen, static_cast<int64_t>(pixels.size()), c.out(0));
+  convert_pixels(pixels.raw(), sixteen, pixels.size(), c.out(0));
   return {};
 }
 
@@ -196,13 +197,13 @@ void infer_cropped(Infer& s) {
 Status run_cropped(Call& c) {
   if (io::image_format(contents(c)) != io::ImageFormat::kJpeg) return told("a JPEG", "it is none");
   Dims window(c.ints(1));
-  std::vector<uint8_t> pixels;
+  Tensor pixels;
   io::ImageSize size;
   std::string wrong =
       io::read_jpeg(contents(c), jpeg_options(c), [&](const io::ImageSize& found) -> void* {
         size = found;
-        pixels.resize(static_cast<size_t>(found.height * found.width * found.channels));
-        return pixels.data();
+        pixels = c.scratch(uint8, Shape{found.height, found.width, found.channels});
+        return pixels.mutable_raw();
       });
   if (!wrong.empty()) return told("a JPEG", wrong);
   int64_t top = window[0], left = window[1], high = window[2], wide = window[3];
@@ -212,7 +213,7 @@ Status run_cropped(Call& c) {
             cat("the image is ", size.height, " high and ", size.width, " wide")};
   auto* to = c.out(0, Shape{high, wide, size.channels}).mutable_raw<uint8_t>();
   for (int64_t row = 0; row < high; ++row)
-    std::copy_n(pixels.data() + ((top + row) * size.width + left) * size.channels,
+    std::copy_n(pixels.raw<uint8_t>() + ((top + row) * size.width + left) * size.channels,
                 wide * size.channels, to + row * wide * size.channels);
   return {};
 }
