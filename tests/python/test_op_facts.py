@@ -16,6 +16,7 @@ PLACES = [f"holdfast/{f}" for f in ("passes", "graph", "exec", "expr", "autodiff
 RULES = {
     "holdfast/passes/relax.cpp",
     "holdfast/passes/simplify_arithmetic.cpp",
+    "holdfast/passes/simplify_broadcasts.cpp",
     "holdfast/passes/simplify_shape.cpp",
     "holdfast/passes/transposes.cpp",
 }

@@ -358,61 +358,47 @@ Status run_encode_png(Call& c) {
   return {};
 }
 
+// Whole files and parts of them are decoded alike.
+Builder& decodes_jpeg(Builder& b) {
+  using O = io::DecodeJpegOptions;
+  return b
+      .options<&O::channels, &O::ratio, &O::fancy_upscaling, &O::try_recover_truncated,
+               &O::acceptable_fraction, &O::dct_method>(
+          "channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, "
+          "dct_method")
+      .attr("channels", 0)
+      .attr("ratio", 1)
+      .attr("fancy_upscaling", true)
+      .attr("try_recover_truncated", false)
+      .attr("acceptable_fraction", 1.0)
+      .attr("dct_method", "")
+      .attrs<&JpegAttrs::channels, &JpegAttrs::ratio, &JpegAttrs::fancy_upscaling,
+             &JpegAttrs::try_recover_truncated, &JpegAttrs::acceptable_fraction,
+             &JpegAttrs::dct_method>()
+      .on_host()
+      .no_gradient();
+}
+
 const Op jpeg_op =
-    OP(DecodeJpeg, &io::decode_jpeg)
-        .args("contents")
-        .options<&io::DecodeJpegOptions::channels, &io::DecodeJpegOptions::ratio,
-                 &io::DecodeJpegOptions::fancy_upscaling,
-                 &io::DecodeJpegOptions::try_recover_truncated,
-                 &io::DecodeJpegOptions::acceptable_fraction, &io::DecodeJpegOptions::dct_method>(
-            "channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, "
-            "dct_method")
-        .python("io.decode_jpeg, image.decode_jpeg")
-        .doc("The pixels of a JPEG file; of a PNG or a GIF of one frame too.")
-        .inputs("contents")
-        .dtypes(kStrings)
-        .attr("channels", 0)
-        .attr("ratio", 1)
-        .attr("fancy_upscaling", true)
-        .attr("try_recover_truncated", false)
-        .attr("acceptable_fraction", 1.0)
-        .attr("dct_method", "")
-        .attrs<&JpegAttrs::channels, &JpegAttrs::ratio, &JpegAttrs::fancy_upscaling,
-               &JpegAttrs::try_recover_truncated, &JpegAttrs::acceptable_fraction,
-               &JpegAttrs::dct_method>()
-        .infer(infer_jpeg)
-        .kernel("libjpeg", run_jpeg)
-        .on_host()
-        .no_gradient();
-const Op cropped_op =
+    decodes_jpeg(OP(DecodeJpeg, &io::decode_jpeg)
+                     .args("contents")
+                     .python("io.decode_jpeg, image.decode_jpeg")
+                     .doc("The pixels of a JPEG file; of a PNG or a GIF of one frame too.")
+                     .inputs("contents")
+                     .dtypes(kStrings)
+                     .infer(infer_jpeg)
+                     .kernel("libjpeg", run_jpeg));
+const Op cropped_op = decodes_jpeg(
     OP(DecodeAndCropJpeg, &io::decode_and_crop_jpeg)
         .args("contents, crop_window")
-        .options<&io::DecodeJpegOptions::channels, &io::DecodeJpegOptions::ratio,
-                 &io::DecodeJpegOptions::fancy_upscaling,
-                 &io::DecodeJpegOptions::try_recover_truncated,
-                 &io::DecodeJpegOptions::acceptable_fraction, &io::DecodeJpegOptions::dct_method>(
-            "channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, "
-            "dct_method")
         .python("io.decode_and_crop_jpeg, image.decode_and_crop_jpeg")
-        .doc(
-            "A part of the pixels of a JPEG file: `crop_window` is its first row and column, its "
-            "height and its width.")
+        .doc("A part of the pixels of a JPEG file: `crop_window` is its first row and column, its "
+             "height and its width.")
         .inputs("contents, crop_window: W!")
         .dtypes(kStrings)
         .dtypes(kIndices, "W")
-        .attr("channels", 0)
-        .attr("ratio", 1)
-        .attr("fancy_upscaling", true)
-        .attr("try_recover_truncated", false)
-        .attr("acceptable_fraction", 1.0)
-        .attr("dct_method", "")
-        .attrs<&JpegAttrs::channels, &JpegAttrs::ratio, &JpegAttrs::fancy_upscaling,
-               &JpegAttrs::try_recover_truncated, &JpegAttrs::acceptable_fraction,
-               &JpegAttrs::dct_method>()
         .infer(infer_cropped)
-        .kernel("libjpeg", run_cropped)
-        .on_host()
-        .no_gradient();
+        .kernel("libjpeg", run_cropped));
 const Op png_op =
     OP(DecodePng, &io::decode_png)
         .args("contents")

@@ -98,7 +98,7 @@ Tensor by_type(const Tensor& x, int64_t type, bool ortho) {
   }
   // Every second number of the transform of twice the length.
   Tensor twice = by_type(resized(x, 2 * n), 2, false);
-  Tensor found = index(twice, {kAll, {.start = 1, .step = 2}});
+  Tensor found = gather(twice, range(1, 2 * n, 2), {.axis = {-1}});
   return ortho ? found * std::sqrt(0.5 / size) : found;
 }
 

@@ -452,8 +452,8 @@ class _Output:
 
 
 def _filled(like: Any, leaves: list[Any]) -> Made:
-    if nesting.is_nested(like):  # changes may let it grow before it is filled
-        like = nesting.pack_sequence_as(like, nesting.flatten(like))
+    if nesting.is_nested(like, whole=True):  # changes may let it grow before it is filled
+        like = nesting.pack_sequence_as(like, nesting.flatten(like, whole=True), whole=True)
 
     def fill(outputs: list[Any]) -> Any:
         return packed(

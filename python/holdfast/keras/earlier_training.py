@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _holdfast, nest
 from .._tensors import registry
+from . import declared
 
 __all__ = ["EarlierTraining"]
 
@@ -19,10 +20,9 @@ class _CompiledMetrics:
 
     def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in what a batch says to each of them."""
-        from .model import Model
-
         # Keras' own, whatever the model's class makes of it.
-        Model.compute_metrics(self._model, None, y, y_pred, sample_weight)
+        own = declared.base_type("models.Functional")
+        own.compute_metrics(self._model, None, y, y_pred, sample_weight)
 
 
 class EarlierTraining:
