@@ -142,11 +142,23 @@ std::string IteratorObject::save() const {
   to.text(dataset_->chain());
   to.text(dataset_->spec().text());
   // Of stages that have ended, and of all at the end: the next iteration goes on with their seeds.
-  // Those that run say again where they stand, while they wait for it.
-  save_kept_in(position_->iteration(), dataset_, to);
-  to.number(position_->ended);
-  if (!position_->ended) position_->cursor->save(to);
-  return to.take();
+  // Threads wait only while their cursors are written. They may have drawn before or after that: it
+  // is done again then, until they have come as far as they go without somebody who takes.
+  auto kept = [&] {
+    Saving now(*dataset_);
+    save_kept_in(position_->iteration(), dataset_, now);
+    return now.take();
+  };
+  std::string before, cursors, after = kept();
+  do {
+    before = std::move(after);
+    Saving now(*dataset_);
+    now.number(position_->ended);
+    if (!position_->ended) position_->cursor->save(now);
+    cursors = now.take();
+    after = kept();
+  } while (after != before);
+  return to.take() + after + cursors;
 }
 
 void IteratorObject::restore(std::string_view bytes) {
