@@ -30,6 +30,7 @@ enum class Op : uint8_t {
   kMulAdd,
   kMulSub,
   kSubMul,  // a * b + c, a * b - c, c - a * b, rounded once
+  kScale,   // a times 2 to the whole number b, rounded once; AVX-512 alone has it
   kAnd,
   kOr,
   kXor,     // bits

@@ -265,12 +265,12 @@ bool loops_contract() {
   return fused;
 }
 
-// AVX2 neither multiplies 64-bit integers nor shifts signs into them.
+// AVX2 neither multiplies 64-bit integers nor shifts signs into them, nor scales by powers of two.
 bool needs_avx512(const Body& b, size_t from) {
   for (size_t i = from; i < b.nodes.size(); ++i) {
     Op op = b.nodes[i].op;
     bool missing = op == Op::kWholeMul || op == Op::kShiftRightBy;
-    if (missing && b.nodes[i].lane == Lane::kI64) return true;
+    if (op == Op::kScale || (missing && b.nodes[i].lane == Lane::kI64)) return true;
   }
   return false;
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "holdfast/expr/jit/code.h"
+
 namespace holdfast::jit {
 namespace {
 
@@ -26,6 +28,7 @@ V poly(V x, double c0, double c1, Rest... rest) {
 // -- exponentials
 V rounder(V x) { return number(x, wide(x) ? 6755399441055744. : 12582912.0); }
 V pow2(V k) { return from_whole(k.lane() == Lane::kI64 ? (k + 1023) << 52 : (k + 127) << 23); }
+V times_pow2(V x, V k) { return node(Op::kScale, x, k); }  // AVX-512
 
 V expm1_poly(V r) {
   V square = r * r;
@@ -57,12 +60,13 @@ V clamped(V x, double least, double most) {
 
 V exp_normal(V x) {
   ExpParts p = exp_reduce(x);
-  return from_whole(whole(1 + expm1_poly(p.r)) + (p.k << 23));
+  V y = 1 + expm1_poly(p.r);
+  return with_avx512() ? times_pow2(y, p.kf) : from_whole(whole(y) + (p.k << 23));
 }
 
 V expm1_normal(V x) {
   ExpParts p = exp_reduce(x);
-  V s = pow2(p.k);
+  V s = with_avx512() ? times_pow2(number(x, 1), p.kf) : pow2(p.k);
   V e = expm1_poly(p.r);
   return s * e + (s - 1);
 }
@@ -184,14 +188,11 @@ V rsqrt(V x) { return 1 / sqrt(x); }
 V rounded(V x, int how) { return node(Op::kRound, x, how); }
 
 V exp(V x) {
-  if (wide(x)) {
-    ExpParts p = exp_reduce(clamped(x, -746.0, 710.0));
-    V half_way = rounder(x);
-    V half = whole(p.kf * 0.5 + half_way) - whole(half_way);
-    return (1 + expm1_poly(p.r)) * pow2(half) * pow2(p.k - half);
-  }
-  ExpParts p = exp_reduce(clamped(x, -104.0, 89.0));
-  V y = 1 + expm1_poly(p.r), half = p.k >> 1;
+  ExpParts p = exp_reduce(wide(x) ? clamped(x, -746.0, 710.0) : clamped(x, -104.0, 89.0));
+  V y = 1 + expm1_poly(p.r);
+  if (with_avx512()) return times_pow2(y, p.kf);
+  V half_way = rounder(x);
+  V half = wide(x) ? whole(p.kf * 0.5 + half_way) - whole(half_way) : p.k >> 1;
   return y * pow2(half) * pow2(p.k - half);
 }
 

@@ -187,6 +187,7 @@ void VectorCode::binary(int i, int chunk) {
     case Op::kDiv: wide ? vdivpd(to, x, *y) : vdivps(to, x, *y); break;
     case Op::kMin: wide ? vminpd(to, x, *y) : vminps(to, x, *y); break;
     case Op::kMax: wide ? vmaxpd(to, x, *y) : vmaxps(to, x, *y); break;
+    case Op::kScale: wide ? vscalefpd(to, x, *y) : vscalefps(to, x, *y); break;
     case Op::kAnd: vandps(to, x, *y); break;
     case Op::kOr: vorps(to, x, *y); break;
     case Op::kXor: vxorps(to, x, *y); break;
