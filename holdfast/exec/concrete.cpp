@@ -94,8 +94,9 @@ const Plan& ConcreteFunction::plan() {
   constexpr int64_t kBytes = 1 << 18;
   constexpr size_t kSteps = 16;
   bool small = plan->bytes() < kBytes && plan->steps().size() < kSteps;
+  // Nobody knows how long a loop takes, whatever the sizes; a branch may hold one.
   for (const Step& s : plan->steps())
-    small = small && s.types;  // else sizes that nobody knows yet, loops
+    small = small && s.types && s.node->op->traits.control == Control::kNone;
   made_->small = small;
   return *plan;
 }

@@ -161,6 +161,37 @@ print("end", flush=True)
     assert (child.returncode, out, err) == (0, "end\n", "")
 
 
+@pytest.mark.parametrize("inside", ["", "    if tf.constant(True):\n    "])
+def test_a_staged_loop_waits_for_what_another_thread_does(tmp_path, inside):
+    child = start(
+        tmp_path,
+        f"""\
+flag = tf.Variable(1)
+
+@tf.function
+def wait():
+    turns = tf.constant(0)
+{inside}    while flag < 1:
+    {inside and "    "}    turns += 1
+    return turns
+
+wait(), wait()
+flag.assign(0)
+waiting = threading.Thread(target=wait)
+waiting.start()
+time.sleep(0.2)
+flag.assign(1)
+waiting.join()
+print("end", flush=True)
+""",
+    )
+    try:
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert (child.returncode, out, err) == (0, "end\n", "")
+
+
 def answers(product, convolution, rows):
     x = tf.ones((100, 100))
     return (
