@@ -109,8 +109,8 @@ def unordered():
         (lambda a: tf.sets.union(a, tf.cast(a, tf.int64)), "`a` is int32 but `b` is int64"),
         (lambda a: tf.sets.union([1.0, 2.0], [1.0, 2.0]), "float32"),
         (lambda a: tf.sets.union([1, 2], [1, 2]), "rank"),
-        (lambda a: tf.sets.union(a[:2], unordered()), "tf.sparse.reorder"),
-        (lambda a: tf.sets.size(unordered()), "tf.sparse.reorder"),
+        (lambda a: tf.sets.union(a[:2], unordered()), "not in order at row 1"),
+        (lambda a: tf.sets.size(unordered()), "not in order at row 1"),
         (
             lambda a: tf.sets.size(tf.SparseTensor([[0, 5]], [1], [2, 3]), validate_indices=False),
             "expected 0 to 2",

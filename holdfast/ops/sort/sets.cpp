@@ -75,8 +75,7 @@ Status sparse_operand(const Call& c, int at, bool in_order, Operand& to) {
     }
     to.set_of[static_cast<size_t>(i)] = set;
     if (in_order && i && !std::lexicographical_compare(here - rank, here, here, here + rank))
-      return wrong(0, cat("is not in order at row ", i,
-                          ", or has the same place twice; `tf.sparse.reorder` brings it in order"));
+      return wrong(0, cat("is not in order at row ", i, ", or has the same place twice"));
   }
   return {};
 }
