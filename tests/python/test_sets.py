@@ -73,6 +73,7 @@ def test_how_many_elements_there_are():
     )
     found = tf.sets.size(a)
     assert found.numpy().tolist() == [[2, 0], [0, 1]] and found.dtype == tf.int32
+    assert tf.compat.v1.sets.set_size(a).numpy().tolist() == [[2, 0], [0, 1]]
     with pytest.raises(TypeError, match="expected a SparseTensor"):
         tf.sets.size([[1, 2]])
 

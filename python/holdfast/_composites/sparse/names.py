@@ -13,6 +13,7 @@ from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
 from .distance import edit_distance
 from .elementwise import operators
 from .embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .sampled import sampled_addmm
 from .spec import SparseTensorSpec
 from .tensor import SparseTensor
 
@@ -58,6 +59,7 @@ NAMES: dict[str, Any] = {
     "sparse.bincount": with_checks(bincount),
     "sparse.cross": with_checks(cross),
     "sparse.cross_hashed": with_checks(cross_hashed),
+    "sparse.sampled_addmm": with_checks(sampled_addmm),
     "nn.embedding_lookup_sparse": with_checks(embedding_lookup_sparse),
     "nn.safe_embedding_lookup_sparse": with_checks(safe_embedding_lookup_sparse),
     **{f"sparse.{name}": with_checks(getattr(functions, name)) for name in _FUNCTIONS},
