@@ -78,6 +78,7 @@
 #include "holdfast/ops/padding.h"
 #include "holdfast/ops/pooling.h"
 #include "holdfast/ops/print.h"
+#include "holdfast/ops/quantization.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/recurrent.h"
 #include "holdfast/ops/reduce.h"

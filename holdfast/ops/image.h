@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "holdfast/op/in.h"
 
@@ -107,6 +108,12 @@ struct GammaOptions {
 HOLDFAST_API Tensor adjust_gamma(const In& image, const GammaOptions& = {});
 /// Of mean 0 and variance 1, each image by itself.
 HOLDFAST_API Tensor per_image_standardization(const In& image);
+struct AdjustJpegQualityOptions {
+  std::string dct_method = {};  // "", "INTEGER_FAST" or "INTEGER_ACCURATE"
+};
+/// What is left of an image that was written as a JPEG of this quality, 0 to 100.
+HOLDFAST_API Tensor adjust_jpeg_quality(const In& image, const In& jpeg_quality,
+                                        const AdjustJpegQualityOptions& = {});
 
 HOLDFAST_API Tensor random_brightness(const In& image, double max_delta,
                                       const RandomImageOptions& = {});
@@ -115,12 +122,16 @@ HOLDFAST_API Tensor random_contrast(const In& image, double lower, double upper,
 HOLDFAST_API Tensor random_hue(const In& image, double max_delta, const RandomImageOptions& = {});
 HOLDFAST_API Tensor random_saturation(const In& image, double lower, double upper,
                                       const RandomImageOptions& = {});
+HOLDFAST_API Tensor random_jpeg_quality(const In& image, int64_t min_jpeg_quality,
+                                        int64_t max_jpeg_quality, const RandomImageOptions& = {});
 HOLDFAST_API Tensor stateless_random_brightness(const In& image, double max_delta, const In& seed);
 HOLDFAST_API Tensor stateless_random_contrast(const In& image, double lower, double upper,
                                               const In& seed);
 HOLDFAST_API Tensor stateless_random_hue(const In& image, double max_delta, const In& seed);
 HOLDFAST_API Tensor stateless_random_saturation(const In& image, double lower, double upper,
                                                 const In& seed);
+HOLDFAST_API Tensor stateless_random_jpeg_quality(const In& image, int64_t min_jpeg_quality,
+                                                  int64_t max_jpeg_quality, const In& seed);
 
 // -- what they are like
 
@@ -136,6 +147,14 @@ struct SsimOptions {
 };
 HOLDFAST_API Tensor ssim(const In& img1, const In& img2, const In& max_val,
                          const SsimOptions& = {});
+struct SsimMultiscaleOptions {
+  std::vector<double> power_factors = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
+  int64_t filter_size = 11;
+  double filter_sigma = 1.5, k1 = 0.01, k2 = 0.03;
+};
+/// The same over images that get smaller by half, as often as there are `power_factors`.
+HOLDFAST_API Tensor ssim_multiscale(const In& img1, const In& img2, const In& max_val,
+                                    const SsimMultiscaleOptions& = {});
 /// Differences of neighbours: along the height, and along the width.
 HOLDFAST_API std::tuple<Tensor, Tensor> image_gradients(const In& image);
 /// Sobel's derivatives along height and width, on a new last axis.
@@ -144,13 +163,65 @@ HOLDFAST_API Tensor sobel_edges(const In& image);
 // -- boxes: [top, left, bottom, right]
 
 struct NonMaxSuppressionOptions {
-  double iou_threshold = 0.5;
-  std::optional<double> score_threshold = {};  // boxes of no better score are left out
+  KeptIn iou_threshold = 0.5;
+  MaybeIn score_threshold = {};  // boxes of no better score are left out
 };
 /// The numbers of boxes that overlap no better one by more than a threshold, best first.
 HOLDFAST_API Tensor non_max_suppression(const In& boxes, const In& scores,
                                         const Sizes& max_output_size,
                                         const NonMaxSuppressionOptions& = {});
+struct NonMaxSuppressionWithScoresOptions {
+  KeptIn iou_threshold = 0.5;
+  MaybeIn score_threshold = {};
+  KeptIn soft_nms_sigma = 0.0;  // above 0: an overlap lowers the worse score, and forbids nothing
+};
+/// The same with the scores that the boxes had when they were chosen.
+HOLDFAST_API std::tuple<Tensor, Tensor> non_max_suppression_with_scores(
+    const In& boxes, const In& scores, const Sizes& max_output_size,
+    const NonMaxSuppressionWithScoresOptions& = {});
+struct NonMaxSuppressionOverlapsOptions {
+  KeptIn overlap_threshold = 0.5;
+  MaybeIn score_threshold = {};
+};
+/// The same, where `overlaps[i, k]` says how much boxes `i` and `k` overlap.
+HOLDFAST_API Tensor non_max_suppression_overlaps(const In& overlaps, const In& scores,
+                                                 const Sizes& max_output_size,
+                                                 const NonMaxSuppressionOverlapsOptions& = {});
+struct NonMaxSuppressionPaddedOptions {
+  KeptIn iou_threshold = 0.5;
+  MaybeIn score_threshold = {};
+  bool pad_to_max_output_size = false;     // batches need it
+  bool sorted_input = false;               // the best box is the first one
+  bool canonicalized_coordinates = false;  // the first two of each box are the smaller ones
+  int64_t tile_size = 512;                 // of TensorFlow's loops: no result depends on it
+};
+/// The numbers of the best boxes of each image, [..., max_output_size], zeros behind them, and how
+/// many they are. A box goes out where it overlaps a better one by the threshold or more.
+HOLDFAST_API std::tuple<Tensor, Tensor> non_max_suppression_padded(
+    const In& boxes, const In& scores, const Sizes& max_output_size,
+    const NonMaxSuppressionPaddedOptions& = {});
+struct CombinedSuppressionOptions {
+  KeptIn iou_threshold = 0.5;
+  MaybeIn score_threshold = {};
+  bool pad_per_class = false;  // no more than `max_output_size_per_class` for each class
+  bool clip_boxes = true;      // to numbers from 0 to 1
+};
+/// The best boxes of each image, their scores and classes, and how many they are; `boxes` is
+/// [batch, boxes, classes or 1, 4] and `scores` [batch, boxes, classes].
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor, Tensor> combined_non_max_suppression(
+    const In& boxes, const In& scores, const Sizes& max_output_size_per_class,
+    const Sizes& max_total_size, const CombinedSuppressionOptions& = {});
+struct BoxProposalOptions {
+  KeptIn nms_threshold = 0.7;
+  Sizes pre_nms_topn = 6000;  // so many of the best are looked at
+  KeptIn min_size = 16;       // smaller ones are left out
+  int64_t post_nms_topn = 300;
+};
+/// The best boxes that a network proposes, [batch, post_nms_topn, 4], and their scores: `anchors`
+/// moved and stretched by `bbox_deltas`; `image_info` has height, width and scale of each image.
+HOLDFAST_API std::tuple<Tensor, Tensor> generate_bounding_box_proposals(
+    const In& scores, const In& bbox_deltas, const In& image_info, const In& anchors,
+    const BoxProposalOptions& = {});
 /// Images with boxes drawn onto them; `boxes` in shares of height and width, [batch, boxes, 4].
 HOLDFAST_API Tensor draw_bounding_boxes(const In& images, const In& boxes,
                                         const MaybeIn& colors = {});

@@ -128,6 +128,8 @@ struct DecodeImageOptions {
 /// The pixels of a file of any of these kinds. An animated one has an axis of frames, unless
 /// `expand_animations` is false: then it is its first frame.
 HOLDFAST_API Tensor decode_image(const In& contents, const DecodeImageOptions& = {});
+/// Whether a text begins as JPEG files do.
+HOLDFAST_API Tensor is_jpeg(const In& contents);
 struct ExtractJpegShapeOptions {
   DType output_type = int32;
 };

@@ -432,6 +432,9 @@ std::optional<Ints> ints_of(PyObject* o) {
     return out;
   }
   if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o)) return std::nullopt;
+  // What is made of several tensors is no list of numbers, even where it has items.
+  if (!PyList_Check(o) && !PyTuple_Check(o) && PyObject_HasAttrString(o, "_is_composite"))
+    return std::nullopt;
   Object list = Object::steal(PySequence_Fast(o, "expected a sequence of ints"));
   for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list.get()); i < n; ++i)
     if (!one(PySequence_Fast_GET_ITEM(list.get(), i), out)) return std::nullopt;

@@ -45,6 +45,7 @@ from ._checkpoints.manager import CheckpointManager as _CheckpointManager
 from ._composites.ragged import names as _ragged
 from ._composites.sparse import names as _sparse
 from ._devices import builds as _builds
+from ._devices.cluster import ClusterSpec as _ClusterSpec
 from ._devices.device import device
 from ._devices.spec import DeviceSpec
 from ._flow.control import case, cond, switch_case, while_loop
@@ -171,6 +172,7 @@ _namespace.build(
         _initializers.NAMES,
         _builds.NAMES,
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
+        {"train.ClusterSpec": _ClusterSpec},
         {"train.Checkpoint": _Checkpoint, "train.CheckpointManager": _CheckpointManager},
         {
             f"train.{name}": getattr(_checkpoint_files, name)

@@ -348,3 +348,28 @@ def test_graphs_by_hand_check_sparse_arguments_under_the_old_names():
                     run(each)
             with pytest.raises(tf.errors.InvalidArgumentError, match="does not fit"):
                 session.run(turned, {a: (np.array([[0, 0]]), [1.0], [2, 2])})
+
+
+def test_elements_of_a_product():
+    rng = np.random.RandomState(0)
+    for batch in ((), (2,), (2, 3)):
+        a, b = rng.randn(*batch, 4, 3), rng.randn(*batch, 3, 5)
+        places = np.stack([rng.randint(0, 4, (*batch, 6)), rng.randint(0, 5, (*batch, 6))], -1)
+        values = rng.randn(*batch, 6)
+        same, found, shape = tf.sparse.sampled_addmm(
+            places, values, [4, 5], a, b, beta=0.25, alpha=0.75, output_type=tf.float64
+        )
+        product = (a @ b).reshape(-1, 4, 5)
+        rows, columns = places.reshape(-1, 6, 2).transpose(2, 0, 1)
+        want = product[np.arange(len(product))[:, None], rows, columns].reshape(values.shape)
+        np.testing.assert_allclose(found, 0.75 * want + 0.25 * values, rtol=1e-6)
+        np.testing.assert_array_equal(same, places)
+        assert shape.numpy().tolist() == [4, 5]
+    ones = tf.ones([2, 2])
+    _, found, _ = tf.function(tf.sparse.sampled_addmm)([[0, 1]], [1.0], [2, 2], ones, ones)
+    assert found.numpy().tolist() == [3]
+    for bad in (([[0, 1]], [1.0], [2, 3], ones, ones), ([[0, 1]], [1.0], [2, 2], ones[0], ones)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="sampled_addmm"):
+            tf.sparse.sampled_addmm(*bad)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output_type"):
+        tf.sparse.sampled_addmm([[0, 1]], [1], [2, 2], ones, ones, output_type=tf.int32)

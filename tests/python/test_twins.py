@@ -132,10 +132,12 @@ PYTHON_ONLY = {
     r"(experimental\.)?Optional(Spec)?": "a value that may not be there, for which C++ has `std::optional`",
     r"IndexedSlicesSpec": "how a Python value of this kind is traced; C++ passes its three tensors",
     r"(Ragged|Sparse)TensorSpec|TypeSpec": "how a Python value of this kind is traced; C++ passes its tensors",
-    r"(sparse\.)?(Ragged|Sparse)Tensor|experimental\.DynamicRaggedShape": "a class of Python's over functions of tensors, which both have",
+    r"(sparse\.)?(Ragged|Sparse)Tensor|experimental\.(DynamicRaggedShape|RowPartition)": "a class of Python's over functions of tensors, which both have",
     r"strings\.(split|bytes_split|ngrams|unicode_(encode|(decode|split)(_with_offsets)?))": "gives or takes ragged tensors: written with ops, which both have; C++ types to come",
     r"image\.ResizeMethod": "names for texts, which C++ writes as they are",
     r"strings\.format": "a template for tensors of any kind; C++ streams them",
+    r"sets\.\w+": "give sparse tensors; C++ types to come",
+    r"train\.ClusterSpec": "holds what a program says of a cluster, of which there is none",
     r"(ragged|sparse)\.(?!segment_(sum|mean|sqrt_n)$)\w+|nn\.(safe_)?embedding_lookup_sparse|nn\.ctc_\w+_decoder|edit_distance": "written with functions of tensors, which both have; C++ types to come",
     r"RegisterGradient|no_gradient": "names gradients for ops that Python adds to a graph by type",
     r"make_ndarray|make_tensor_proto": "turns NumPy arrays into messages of TensorFlow's and back",
@@ -218,7 +220,8 @@ def same_default(python, cpp):
     if isinstance(python, (int, float)):
         return cpp is not None and re.fullmatch(r"[-\d.e]+", cpp) and float(cpp) == python
     if isinstance(python, (list, tuple)):
-        return cpp is not None and re.findall(r"-?\d+", cpp) == [str(each) for each in python]
+        numbers = re.findall(r"-?\d+(?:\.\d+)?", cpp or "")
+        return cpp is not None and [float(each) for each in numbers] == list(python)
     return cpp == {"bool": "boolean"}.get(python.name, python.name)
 
 

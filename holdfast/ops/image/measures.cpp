@@ -5,12 +5,14 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/conv.h"
 #include "holdfast/ops/image.h"
 #include "holdfast/ops/image/need.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
+#include "holdfast/ops/pooling.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 
@@ -38,6 +40,62 @@ void need_alike(const char* function, const Tensor& a, const Tensor& b) {
 }
 // The largest value of pixels, scaled as they are.
 Tensor range_of(const In& max_val, DType pixels) { return floats(cast(max_val, pixels)); }
+
+// What two batches of images have in common at each place: of brightness and contrast, and of
+// contrast alone.
+struct Likeness {
+  Tensor whole, contrast;
+};
+Likeness likeness(const char* function, const Tensor& x, const Tensor& y, const Tensor& largest,
+                  const SsimOptions& o) {
+  if (o.filter_size < 1 || !(o.filter_sigma > 0))
+    fail(Code::E1103, cat(function, ": a filter of size ", o.filter_size, " and sigma ",
+                          o.filter_sigma, ", expected 1 or more, and a number above 0"));
+  for (int axis = 1; axis < 3; ++axis)
+    if (x.dim(axis) >= 0 && x.dim(axis) < o.filter_size)
+      fail(Code::E1102, cat(function, ": images of ", x.shape().text(),
+                            " are smaller than the filter of size ", o.filter_size));
+  Tensor c1 = square(largest * o.k1), c2 = square(largest * o.k2);
+  // A bell of that size, the same for each channel.
+  Tensor at = cast(range(o.filter_size), x.dtype()) - static_cast<double>(o.filter_size - 1) / 2;
+  Tensor bell = square(at) * (-0.5 / (o.filter_sigma * o.filter_sigma));
+  Tensor both = reshape(expand_dims(bell, 0) + expand_dims(bell, 1), {1, -1});
+  Tensor kernel = reshape(nn::softmax(both), {o.filter_size, o.filter_size, 1, 1});
+  Tensor channels = gather(shape(x), 3);
+  kernel = tile(kernel, Sizes(stack({Tensor::scalar(1, int32), Tensor::scalar(1, int32), channels,
+                                     Tensor::scalar(1, int32)})));
+  auto mean = [&](const Tensor& t) {
+    return nn::depthwise_conv2d(t, kernel, {1, 1, 1, 1}, "VALID");
+  };
+  Tensor mean_x = mean(x), mean_y = mean(y);
+  Tensor product = mean_x * mean_y * 2., squares = square(mean_x) + square(mean_y);
+  Tensor luminance = (product + c1) / (squares + c1);
+  Tensor covered = (mean(x * y) * 2. - product + c2) / (mean(square(x) + square(y)) - squares + c2);
+  return {luminance * covered, covered};
+}
+
+// Two batches of images, and whether they were one image each.
+struct Pair {
+  Tensor x, y, largest;
+  bool one;
+};
+Pair pair_of(const char* function, const In& img1, const In& img2, const In& max_val) {
+  Tensor x = img1, y = img2;
+  need_alike(function, x, y);
+  bool one = need_images(function, x, "img1") == 3;
+  Tensor largest = range_of(max_val, x.dtype());
+  x = floats(x), y = floats(y);
+  if (one) x = expand_dims(x, 0), y = expand_dims(y, 0);
+  return {x, y, largest, one};
+}
+
+// Half as large: means of four pixels, where those at the edge count twice if there is one too few.
+Tensor halved(const Tensor& x) {
+  Tensor more = gather(shape(x), {1, 2}) % 2;
+  Tensor behind = concat({Tensor::of<int32_t>({0}), more, Tensor::of<int32_t>({0})}, 0);
+  Tensor even = pad(x, stack({zeros_like(behind), behind}, {.axis = 1}), {.mode = "SYMMETRIC"});
+  return nn::avg_pool2d(even, 2, 2, "VALID");
+}
 
 }  // namespace
 
@@ -84,42 +142,44 @@ REGISTER(FUNCTION(&ssim)
              .samples("uniform(1, 12, 12, 1), uniform(1, 12, 12, 1), 1.0, filter_size=5")
              .checks({.rtol = 1e-2, .atol = 1e-2, .gradient = false}));
 Tensor ssim(const In& img1, const In& img2, const In& max_val, const SsimOptions& o) {
-  const char* name = "ssim";
-  Tensor x = img1, y = img2;
-  need_alike(name, x, y);
-  bool one = need_images(name, x, "img1") == 3;
-  if (o.filter_size < 1 || !(o.filter_sigma > 0))
-    fail(Code::E1103, cat(name, ": a filter of size ", o.filter_size, " and sigma ", o.filter_sigma,
-                          ", expected 1 or more, and a number above 0"));
-  for (int axis = x.rank() - 3; axis < x.rank() - 1; ++axis)
-    if (x.dim(axis) >= 0 && x.dim(axis) < o.filter_size)
-      fail(Code::E1102, cat(name, ": images of ", x.shape().text(),
-                            " are smaller than the filter "
-                            "of size ",
-                            o.filter_size));
-  Tensor largest = range_of(max_val, x.dtype());
-  x = floats(x), y = floats(y);
-  if (one) x = expand_dims(x, 0), y = expand_dims(y, 0);
-  Tensor c1 = square(largest * o.k1), c2 = square(largest * o.k2);
-  // A bell of that size, the same for each channel.
-  Tensor at = cast(range(o.filter_size), x.dtype()) - static_cast<double>(o.filter_size - 1) / 2;
-  Tensor bell = square(at) * (-0.5 / (o.filter_sigma * o.filter_sigma));
-  Tensor both = reshape(expand_dims(bell, 0) + expand_dims(bell, 1), {1, -1});
-  Tensor kernel = reshape(nn::softmax(both), {o.filter_size, o.filter_size, 1, 1});
-  Tensor channels = gather(shape(x), 3);
-  kernel = tile(kernel, Sizes(stack({Tensor::scalar(1, int32), Tensor::scalar(1, int32), channels,
-                                     Tensor::scalar(1, int32)})));
-  auto mean = [&](const Tensor& t) {
-    return nn::depthwise_conv2d(t, kernel, {1, 1, 1, 1}, "VALID");
-  };
-  Tensor mean_x = mean(x), mean_y = mean(y);
-  Tensor product = mean_x * mean_y * 2., squares = square(mean_x) + square(mean_y);
-  Tensor luminance = (product + c1) / (squares + c1);
-  Tensor covered = (mean(x * y) * 2. - product + c2) / (mean(square(x) + square(y)) - squares + c2);
-  Tensor map = luminance * covered;
+  Pair p = pair_of("ssim", img1, img2, max_val);
+  Tensor map = likeness("ssim", p.x, p.y, p.largest, o).whole;
   Tensor out = o.return_index_map ? reduce_mean(map, {.axis = -1})
                                   : reduce_mean(reduce_mean(map, {.axis = {-3, -2}}), {.axis = -1});
-  return one ? squeeze(out, {.axis = 0}) : out;
+  return p.one ? squeeze(out, {.axis = 0}) : out;
+}
+
+REGISTER(
+    FUNCTION(&ssim_multiscale)
+        .args("img1, img2: B, max_val: M")
+        .options<&SsimMultiscaleOptions::power_factors, &SsimMultiscaleOptions::filter_size,
+                 &SsimMultiscaleOptions::filter_sigma, &SsimMultiscaleOptions::k1,
+                 &SsimMultiscaleOptions::k2>("power_factors, filter_size, filter_sigma, k1, k2")
+        .python("image.ssim_multiscale")
+        .doc("Structural similarity of each pair of images and of halves of them, as many as "
+             "there are `power_factors`.")
+        .samples("uniform(1, 12, 11, 1), uniform(1, 12, 11, 1), 1.0, power_factors=[0.4, 0.6], "
+                 "filter_size=5")
+        .checks({.rtol = 1e-2, .atol = 1e-2, .gradient = false}));
+Tensor ssim_multiscale(const In& img1, const In& img2, const In& max_val,
+                       const SsimMultiscaleOptions& o) {
+  const char* name = "ssim_multiscale";
+  if (o.power_factors.empty())
+    fail(Code::E1103, cat(name, ": `power_factors` is empty, expected a number for each scale"));
+  Pair p = pair_of(name, img1, img2, max_val);
+  SsimOptions each{
+      .filter_size = o.filter_size, .filter_sigma = o.filter_sigma, .k1 = o.k1, .k2 = o.k2};
+  Tensor product;
+  for (size_t i = 0; i < o.power_factors.size(); ++i) {
+    if (i) p.x = halved(p.x), p.y = halved(p.y);
+    Likeness found = likeness(name, p.x, p.y, p.largest, each);
+    bool last = i + 1 == o.power_factors.size();
+    Tensor mean = reduce_mean(last ? found.whole : found.contrast, {.axis = {-3, -2}});
+    Tensor factor = pow(nn::relu(mean), o.power_factors[i]);
+    product = i ? product * factor : factor;
+  }
+  Tensor out = reduce_mean(product, {.axis = -1});
+  return p.one ? squeeze(out, {.axis = 0}) : out;
 }
 
 REGISTER(FUNCTION(&image_gradients)

@@ -6,6 +6,8 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/image.h"
 #include "holdfast/ops/io.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/strings.h"
 
 namespace holdfast {
 namespace {
@@ -543,6 +545,15 @@ Tensor io::encode_jpeg(const In& image, const EncodeJpegOptions& o) {
 }
 Tensor io::encode_png(const In& image, const EncodePngOptions& o) {
   return encode_png_op({image}, {o.compression});
+}
+
+REGISTER(FUNCTION(&io::is_jpeg)
+             .args("contents")
+             .python("io.is_jpeg, image.is_jpeg")
+             .doc("Whether a text begins as JPEG files do.")
+             .samples("strings(1)"));
+Tensor io::is_jpeg(const In& contents) {
+  return equal(strings::substr(contents, 0, 3), "\xff\xd8\xff");
 }
 
 }  // namespace holdfast

@@ -60,6 +60,51 @@ def _meshgrid(function: Callable[..., Any]) -> Callable[..., Any]:
     return meshgrid
 
 
+@_adapts("quantization.quantize_and_dequantize", "quantization.quantize_and_dequantize_v2")
+def _quantize_and_dequantize(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the name before the options that came later."""
+
+    def quantize_and_dequantize(
+        input: Any,
+        input_min: Any,
+        input_max: Any,
+        signed_input: bool = True,
+        num_bits: int = 8,
+        range_given: bool = False,
+        round_mode: str = "HALF_TO_EVEN",
+        name: str | None = None,
+        narrow_range: bool = False,
+        axis: int | None = None,
+    ) -> Any:
+        how = (signed_input, num_bits, range_given, round_mode, narrow_range, axis)
+        return function(input, input_min, input_max, *how, name=name)
+
+    return quantize_and_dequantize
+
+
+@_adapts("image.non_max_suppression_padded")
+def _non_max_suppression_padded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the name before the options that came later."""
+
+    def non_max_suppression_padded(
+        boxes: Any,
+        scores: Any,
+        max_output_size: Any,
+        iou_threshold: Any = 0.5,
+        score_threshold: Any = None,
+        pad_to_max_output_size: bool = False,
+        name: str | None = None,
+        sorted_input: bool = False,
+        canonicalized_coordinates: bool = False,
+        tile_size: int = 512,
+    ) -> Any:
+        how = (iou_threshold, score_threshold, pad_to_max_output_size)
+        more = (sorted_input, canonicalized_coordinates, tile_size)
+        return function(boxes, scores, max_output_size, *how, *more, name=name)
+
+    return non_max_suppression_padded
+
+
 @_adapts("linalg.eigh_tridiagonal")
 def _eigh_tridiagonal(function: Callable[..., Any]) -> Callable[..., Any]:
     """Answers one tensor where only the eigenvalues are asked for, else a tuple of two."""

@@ -8,7 +8,7 @@ from .. import _holdfast
 from .._composites.ragged.constants import constant_value
 from .._composites.ragged.tensor import RaggedTensor
 from .._composites.ragged.value import RaggedTensorValue
-from .._composites.sparse import functions
+from .._composites.sparse import functions, sets
 from .._composites.sparse.ctc import ctc_beam_search_decoder_v1
 from .._composites.sparse.embedding import both_sparse, looked_up, safely_looked_up
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
@@ -209,5 +209,6 @@ NAMES: dict[str, Any] = {
     "ragged.placeholder": ragged_placeholder,
     "sparse.placeholder": sparse_placeholder,
     "sparse_placeholder": sparse_placeholder,
+    **{f"sets.set_{name}": getattr(sets, name) for name in sets.__all__},
     **{name: with_checks(function) for name, function in _FUNCTIONS.items()},
 }

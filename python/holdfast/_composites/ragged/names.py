@@ -15,14 +15,15 @@ from ..._tensors.composite import handles, wrap_handlers
 from ..._tensors.dtypes import as_dtype, int64
 from ..._tensors.tensor import get_static_value
 from ...errors import fail
-from . import dense, partition, products, reductions  # noqa: F401
+from . import dense, partition, products, reductions, shaped  # noqa: F401
 from .constants import constant, ragged_range
-from .cross import cross
+from .cross import cross, cross_hashed
 from .elementwise import operators
 from .gathering import boolean_mask
 from .indexing import getitem
 from .joining import stack
 from .reshaping import expand_dims, merge_dims, reverse, squeeze, tile
+from .row_partition import RowPartition
 from .shape import DynamicRaggedShape
 from .spec import RaggedTensorSpec
 from .strings import NAMES as STRINGS
@@ -141,7 +142,7 @@ def stack_dynamic_partitions(
 
 @handles(registry.function("shape"), RaggedTensor)
 def _shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
-    return DynamicRaggedShape.of(input, None if out_type is None else as_dtype(out_type))
+    return DynamicRaggedShape.from_tensor(input, out_type or "int32")
 
 
 @handles(registry.function("size"), RaggedTensor)
@@ -309,6 +310,7 @@ for _name, _function in {
 }.items():
     setattr(RaggedTensor, _name, _function)
 wrap_handlers(RaggedTensor, with_checks)
+wrap_handlers(DynamicRaggedShape, with_checks)
 for _name, _method in operators().items():
     setattr(RaggedTensor, _name, with_checks(_method))
 
@@ -317,9 +319,11 @@ NAMES = {
     "RaggedTensor": RaggedTensor,
     "RaggedTensorSpec": RaggedTensorSpec,
     "experimental.DynamicRaggedShape": DynamicRaggedShape,
+    "experimental.RowPartition": RowPartition,
     "ragged.boolean_mask": with_checks(boolean_mask),
     "ragged.constant": constant,
     "ragged.cross": with_checks(cross),
+    "ragged.cross_hashed": with_checks(cross_hashed),
     "ragged.map_flat_values": with_checks(map_flat_values),
     "ragged.range": with_checks(ragged_range),
     "ragged.row_splits_to_segment_ids": with_checks(row_splits_to_segment_ids),

@@ -6,12 +6,14 @@ from typing import Any
 
 from ..._flow.checks import with_checks
 from ..._tensors.composite import wrap_handlers
-from . import functions
+from . import functions, sets
 from .counting import bincount
+from .crossing import cross, cross_hashed
 from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
 from .distance import edit_distance
 from .elementwise import operators
 from .embedding import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .sampled import sampled_addmm
 from .spec import SparseTensorSpec
 from .tensor import SparseTensor
 
@@ -55,7 +57,11 @@ NAMES: dict[str, Any] = {
     "nn.ctc_greedy_decoder": ctc_greedy_decoder,
     "sparse.SparseTensor": SparseTensor,
     "sparse.bincount": with_checks(bincount),
+    "sparse.cross": with_checks(cross),
+    "sparse.cross_hashed": with_checks(cross_hashed),
+    "sparse.sampled_addmm": with_checks(sampled_addmm),
     "nn.embedding_lookup_sparse": with_checks(embedding_lookup_sparse),
     "nn.safe_embedding_lookup_sparse": with_checks(safe_embedding_lookup_sparse),
     **{f"sparse.{name}": with_checks(getattr(functions, name)) for name in _FUNCTIONS},
+    **{f"sets.{name}": getattr(sets, name) for name in sets.__all__},
 }
