@@ -73,7 +73,8 @@ Dataset dataset_argument(const Tensor& carrier, const ElementSpec& spec) {
 
 Tensor cardinality_in_graph(const Dataset& dataset) {
   auto open = make_ref<OpenDataset>(dataset.object());
-  if (open->symbols.empty()) return Tensor::scalar(dataset.cardinality());
+  int64_t known = dataset.cardinality();
+  if (open->symbols.empty() || known != kUnknownCardinality) return Tensor::scalar(known);
   Tensors out;
   apply(cardinality_op.def(), open->symbols, {Arg(Ref<RefCounted>(open))}, out);
   return out[0];

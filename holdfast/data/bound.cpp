@@ -28,6 +28,7 @@ class Looking final : public Visitor {
       for (const Tensor& t : held) add(t);
     }
     child.visit(*this);
+    for (const Ref<DatasetObject>& held : held_by(&child)) object(*held);
   }
   std::vector<Tensor> found;
 
@@ -266,11 +267,16 @@ void restore_draws(const Place& place, Restoring& from, int depth) {
     restore_draws(*place.part(static_cast<size_t>(i)), from, depth + 1);
 }
 
+const Tensor* found_bound(const Tensor& symbol) {
+  const Bound* here = t_iteration ? t_iteration->bound.get() : nullptr;
+  for (size_t i = 0; here && i < here->symbols.size(); ++i)
+    if (here->symbols[i].id() == symbol.id()) return &here->values[i];
+  return nullptr;
+}
+
 Tensor bound(const Tensor& t, const char* stage) {
   if (!t.is_symbolic()) return t;
-  if (const Bound* here = t_iteration ? t_iteration->bound.get() : nullptr)
-    for (size_t i = 0; i < here->symbols.size(); ++i)
-      if (here->symbols[i].id() == t.id()) return here->values[i];
+  if (const Tensor* value = found_bound(t)) return *value;
   refuse_symbols(stage);
 }
 

@@ -218,6 +218,8 @@ void restore_draws(const ElementFunction& function, Restoring& from);
 void save_draws(const Place& place, Saving& to);
 void restore_draws(const Place& place, Restoring& from, int depth = 0);
 
+/// The value that a tensor of a graph has in this thread's iteration; null where it has none.
+const Tensor* found_bound(const Tensor& symbol);
 /// `t`, or its value where it is a graph's; `stage` holds it, and is told of where there is none.
 Tensor bound(const Tensor& t, const char* stage);
 /// The same for all tensors of an element.

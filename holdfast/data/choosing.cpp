@@ -5,6 +5,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/draws.h"
 #include "holdfast/io/matching.h"
@@ -15,12 +16,13 @@
 namespace holdfast::data {
 namespace {
 
-class Random final : public DatasetObject {
+class Random final : public DatasetObject, public MayBeOpen {
  public:
-  explicit Random(const SeedsOfStage& seeds)
-      : DatasetObject(ElementSpec(int64), {}), seeds_(seeds) {}
+  explicit Random(const RandomOptions& o)
+      : DatasetObject(ElementSpec(int64), {}), seeds_(o.seed, o.rerandomize_each_iteration) {}
   const char* name() const override { return "random"; }
   int64_t cardinality() const override { return kInfinite; }
+  void add_open(std::vector<Tensor>& to) const override { seeds_.add_open(to); }
   void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
   void restore_kept(Restoring& from) const override {
     from.later(
@@ -132,9 +134,7 @@ class Chosen final : public DatasetObject {
 
 }  // namespace
 
-Dataset Dataset::of_random(const RandomOptions& o) {
-  return Dataset(make_ref<Random>(SeedsOfStage(o.seed, o.rerandomize_each_iteration)));
-}
+Dataset Dataset::of_random(const RandomOptions& o) { return Dataset(make_ref<Random>(o)); }
 
 Dataset Dataset::chosen(const std::vector<Dataset>& datasets, const Dataset& choices,
                         const ChooseOptions& o) {

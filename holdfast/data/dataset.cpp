@@ -17,7 +17,7 @@ namespace holdfast::data {
 const ObjectClass IteratorObject::kClass{"DatasetIterator"};
 
 namespace {
-constexpr std::string_view kHead = "holdfast data 5";  // of a saved position
+constexpr std::string_view kHead = "holdfast data 6";  // of a saved position
 }  // namespace
 
 Dataset::Dataset(Ref<DatasetObject> object) : object_(std::move(object)) {
@@ -137,28 +137,23 @@ Nested at(const Dataset& dataset, int64_t index) {
 std::string IteratorObject::save() const {
   Using alone(*position_, "saved");
   Working on(position_->iteration());
-  Saving to(*dataset_);
-  to.text(kHead);
-  to.text(dataset_->chain());
-  to.text(dataset_->spec().text());
   // Of stages that have ended, and of all at the end: the next iteration goes on with their seeds.
   // Threads wait only while their cursors are written. They may have drawn before or after that: it
   // is done again then, until they have come as far as they go without somebody who takes.
-  auto kept = [&] {
-    Saving now(*dataset_);
-    save_kept_in(position_->iteration(), dataset_, now);
-    return now.take();
-  };
-  std::string before, cursors, after = kept();
-  do {
-    before = std::move(after);
-    Saving now(*dataset_);
-    now.number(position_->ended);
-    if (!position_->ended) position_->cursor->save(now);
-    cursors = now.take();
-    after = kept();
-  } while (after != before);
-  return to.take() + after + cursors;
+  for (;;) {
+    Saving to(*dataset_), again(*dataset_);
+    to.text(kHead);
+    to.text(dataset_->chain());
+    to.text(dataset_->spec().text());
+    size_t head = to.size();
+    save_kept_in(position_->iteration(), dataset_, to);
+    size_t kept = to.size() - head;
+    to.number(position_->ended);
+    if (!position_->ended) position_->cursor->save(to);
+    save_kept_in(position_->iteration(), dataset_, again);
+    std::string all = to.take();
+    if (std::string_view(all).substr(head, kept) == again.take()) return all;
+  }
 }
 
 void IteratorObject::restore(std::string_view bytes) {

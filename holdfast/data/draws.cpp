@@ -7,39 +7,49 @@
 
 namespace holdfast::data {
 
-SeedsOfStage::SeedsOfStage(std::optional<int64_t> seed, bool anew)
-    : anew_(anew), shared_(make_ref<Shared>()) {
+namespace {
+
+random::OpSeeds seeds_for(std::optional<int64_t> seed) {
   random::GraphSeeds* graph = random::seed_scope().graph;
-  random::OpSeeds seeds = graph ? graph->op_seeds(seed) : random::seed_state().op_seeds(seed);
-  if (seeds.nondeterministic()) {
-    seeds.seed = static_cast<int64_t>(random::nondeterministic_bits());
-    seeds.seed2 = static_cast<int64_t>(random::nondeterministic_bits());
-  }
-  seeds_ = {seeds.seed, seeds.seed2};
-  shared_->fresh = Draws(seeds_);
+  return graph ? graph->op_seeds(seed) : random::seed_state().op_seeds(seed);
 }
 
+}  // namespace
+
+SeedsOfStage::SeedsOfStage(std::optional<int64_t> seed, bool anew)
+    : anew_(anew), kept_([given = seeds_for(seed)] {
+        SeedPair seeds{given.seed, given.seed2};
+        if (given.nondeterministic()) {
+          seeds.first = static_cast<int64_t>(random::nondeterministic_bits());
+          seeds.second = static_cast<int64_t>(random::nondeterministic_bits());
+        }
+        return make_ref<Kept>(seeds);
+      }) {}
+
 SeedPair SeedsOfStage::next() const {
-  if (!anew_) return seeds_;
+  Ref<Kept> kept = kept_.now();
+  if (!anew_) return kept->seeds;
   if (const auto& now = Working::current(); now && now->in_first_order()) {
-    Draws first(seeds_);
+    Draws first(kept->seeds);
     int64_t one = first(), other = first();
     return {one, other};
   }
-  std::lock_guard lock(shared_->mutex);
-  int64_t first = shared_->fresh(), second = shared_->fresh();
+  std::lock_guard lock(kept->mutex);
+  int64_t first = kept->fresh(), second = kept->fresh();
   return {first, second};
 }
 
 int64_t SeedsOfStage::drawn() const {
-  std::lock_guard lock(shared_->mutex);
-  return shared_->fresh.count;
+  Ref<Kept> kept = kept_.now();
+  std::lock_guard lock(kept->mutex);
+  return kept->fresh.count;
 }
 
 void SeedsOfStage::set_drawn(int64_t count) const {
-  std::lock_guard lock(shared_->mutex);
-  shared_->fresh = Draws(seeds_);
-  shared_->fresh.skip(count);
+  Ref<Kept> kept = kept_.now();
+  std::lock_guard lock(kept->mutex);
+  kept->fresh = Draws(kept->seeds);
+  kept->fresh.skip(count);
 }
 
 }  // namespace holdfast::data

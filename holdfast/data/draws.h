@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include "holdfast/base/refcount.h"
+#include "holdfast/data/of_call.h"
 #include "holdfast/ops/random/philox.h"
 
 namespace holdfast::data {
@@ -41,18 +41,20 @@ class SeedsOfStage {
  public:
   SeedsOfStage(std::optional<int64_t> seed, bool anew);
   SeedPair next() const;
+  void add_open(std::vector<Tensor>& to) const { kept_.add_open(to); }
   /// How many fresh ones there were, for saved positions.
   int64_t drawn() const;
   void set_drawn(int64_t count) const;
 
  private:
-  struct Shared final : RefCounted {
+  struct Kept final : RefCounted {
+    explicit Kept(const SeedPair& s) : seeds(s), fresh(s) {}
+    const SeedPair seeds;
     std::mutex mutex;
     Draws fresh;
   };
-  SeedPair seeds_;
   bool anew_;
-  Ref<Shared> shared_;
+  OfCall<Kept> kept_;
 };
 
 }  // namespace holdfast::data

@@ -244,6 +244,8 @@ ElementWriter& ElementFolderWriter::file(int64_t shard) {
   Part& part = parts_[shard];
   if (!part.out) {
     part.name = cat(kFileName, mark_, "-", shard);
+    io::make_folders_for(in_folder(path_, part.name));
+    io::FolderLock lock(path_);  // who removes others sees that it is in the making
     part.out = make_owned<ElementWriter>(in_folder(path_, part.name), spec_, deflated_);
   }
   return *part.out;
@@ -272,6 +274,17 @@ void ElementFolderWriter::restore(Restoring& from) {
 
 void ElementFolderWriter::finish(const std::string& about) {
   if (parts_.empty()) file(0);
+  io::FolderLock lock(path_);
+  replace(about);
+}
+
+void ElementFolderWriter::finish_first() {
+  if (parts_.empty()) file(0);
+  io::FolderLock lock(path_);
+  if (!ElementFolder::find(path_)) replace({});
+}
+
+void ElementFolderWriter::replace(const std::string& about) {
   Saving names;
   names.text(about);
   names.number(static_cast<int64_t>(parts_.size()));
@@ -288,14 +301,16 @@ void ElementFolderWriter::finish(const std::string& about) {
   list.write(bytes.data(), bytes.size());
   list.commit();
   finished_ = true;
+  remove_others();
 }
 
 void ElementFolderWriter::remove_others() const {
   std::error_code none;  // they are only in the way
   for (const auto& entry : fs::directory_iterator(path_, none)) {
     std::string name = entry.path().filename().string();
-    if (name.starts_with(kFileName) && !name.starts_with(cat(kFileName, mark_)))
-      fs::remove(entry.path(), none);
+    if (!name.starts_with(kFileName) || name.starts_with(cat(kFileName, mark_))) continue;
+    bool in_the_making = name.ends_with(".part") && !io::is_abandoned(entry.path().string());
+    if (!in_the_making) fs::remove(entry.path(), none);
   }
 }
 

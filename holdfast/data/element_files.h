@@ -3,7 +3,9 @@
 // A file is a head, the spec of the elements, each element with its length and a checksum before
 // it, and an end. It is written under another name, and gets its own when it is whole. Elements may
 // be deflated, each by itself, so that a position in a file is a place. A folder has such files,
-// and one that names those that count: with it the folder is another one, whole, at once.
+// and one that names those that count: with it the folder is another one, whole, at once. Writers
+// may work beside one another; the folder is locked while one makes a file or puts its own in
+// force.
 #pragma once
 
 #include <cstdint>
@@ -100,12 +102,15 @@ class ElementFolderWriter {
   void save(Saving& to);
   void restore(Restoring& from);
   int64_t count() const { return count_; }
+  /// From now on this is what the folder holds. Files of elements that do not count go: of what it
+  /// held before, and of writers that were killed.
   void finish(const std::string& about = {});
-  /// Removes files of elements that do not count: of folders before this one, and of such that
-  /// never came to their end.
-  void remove_others() const;
+  /// The same, unless another writer came first.
+  void finish_first();
 
  private:
+  void replace(const std::string& about);
+  void remove_others() const;
   ElementWriter& file(int64_t shard);
   struct Part {
     std::string name;

@@ -161,7 +161,7 @@ class ReadSnapshot final : public DatasetObject {
   const char* name() const override { return "load"; }
   int64_t cardinality() const override { return kUnknownCardinality; }
   Owned<Cursor> start() const override {
-    return in_turn(spec(), files_->parts()).object()->begin();
+    return in_turn(spec(), files_->folder()).object()->begin();
   }
 
  private:
@@ -199,10 +199,8 @@ class Snapshot final : public DatasetObject {
                        [&] { return integer_in((*shard_)(element), "what `shard_func` gives"); });
     to.add(shard, element);
   }
-  void finish(ElementFolderWriter& out) const {
-    // Another program may have come first: its files are read already.
-    if (!files_->are_there()) out.finish();
-  }
+  // Another program may have come first: its files are read already.
+  void finish(ElementFolderWriter& out) const { out.finish_first(); }
 
  private:
   const Ref<FilesOfSnapshot> files_;

@@ -185,9 +185,8 @@ class Interleave final : public DatasetObject, public HasPlace {
     if (auto* code = dynamic_cast<const HoldsDatasets*>(held_.get())) code->add_code(to);
   }
   int64_t cardinality() const override {
-    int64_t n = input().cardinality();
-    if (n == kInfinite && threads_ > 0) return n;  // as TensorFlow takes it to be
-    return n == 0 ? n : kUnknownCardinality;
+    // As TensorFlow takes it to be, of an empty input, too.
+    return input().cardinality() == kInfinite && threads_ > 0 ? kInfinite : kUnknownCardinality;
   }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);

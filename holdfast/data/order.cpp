@@ -2,6 +2,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
+#include "holdfast/data/bound.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/draws.h"
 #include "holdfast/data/stages.h"
@@ -196,13 +197,16 @@ class Repeat final : public DatasetObject {
                                  std::string_view(input().name()) != std::string_view("shuffle");
 };
 
-class Shuffle final : public DatasetObject {
+class Shuffle final : public DatasetObject, public MayBeOpen {
  public:
-  Shuffle(const Ref<DatasetObject>& input, int64_t size, const SeedsOfStage& seeds)
-      : DatasetObject(input->spec(), {input}), size_(size), seeds_(seeds) {}
+  Shuffle(const Ref<DatasetObject>& input, int64_t size, const ShuffleOptions& o)
+      : DatasetObject(input->spec(), {input}),
+        size_(size),
+        seeds_(o.seed, o.reshuffle_each_iteration) {}
   const char* name() const override { return "shuffle"; }
   int64_t cardinality() const override { return input().cardinality(); }
   void add_facts(Saving& to) const override { to.number(size_); }
+  void add_open(std::vector<Tensor>& to) const override { seeds_.add_open(to); }
   void save_kept(Saving& to) const override { to.number(seeds_.drawn()); }
   void restore_kept(Restoring& from) const override {
     from.later(
@@ -382,8 +386,7 @@ Dataset Dataset::shuffled(int64_t buffer_size, const ShuffleOptions& o) const {
   if (buffer_size != kUnknownCardinality)
     need_one(buffer_size, "buffer_size", "shuffle",
              "each element is drawn from a buffer of that many");
-  return Dataset(make_ref<Shuffle>(object_, buffer_size < 0 ? -1 : buffer_size,
-                                   SeedsOfStage(o.seed, o.reshuffle_each_iteration)));
+  return Dataset(make_ref<Shuffle>(object_, buffer_size < 0 ? -1 : buffer_size, o));
 }
 
 Dataset Dataset::concatenated(const Dataset& other) const {

@@ -6,40 +6,65 @@
 #include "holdfast/data/ahead.h"
 #include "holdfast/data/bound.h"
 #include "holdfast/data/inner.h"
+#include "holdfast/data/of_call.h"
 #include "holdfast/data/stages.h"
 #include "holdfast/device/device.h"
 
 namespace holdfast::data {
 namespace {
 
-using Kept = std::vector<Nested>;
-
 struct Elements final : RefCounted {
-  Kept all;
+  std::vector<Nested> all;
 };
 
-class Cache final : public DatasetObject {
+class Cache final : public DatasetObject, public MayBeOpen {
  public:
-  explicit Cache(const Ref<DatasetObject>& input)
-      : DatasetObject(input->spec(), {input}), open_(!open_tensors(*input).empty()) {}
+  explicit Cache(const Ref<DatasetObject>& input) : DatasetObject(input->spec(), {input}) {}
   const char* name() const override { return "cache"; }
   int64_t cardinality() const override { return input().cardinality(); }
+  void add_open(std::vector<Tensor>& to) const override { kept_.add_open(to); }
+  void save_kept(Saving& to) const override {
+    Ref<Elements> all = whole();
+    to.number(static_cast<bool>(all));
+    if (all) save_elements(all, to);
+  }
+  void restore_kept(Restoring& from) const override {
+    Ref<Elements> all;
+    if (from.number()) all = restored_elements(from);
+    from.later([kept = kept_.now(), all] {
+      Ref<Elements> other = all;  // what goes, goes without the lock
+      std::lock_guard lock(kept->mutex);
+      std::swap(kept->whole, other);
+    });
+  }
   Owned<Cursor> start() const override { return started<Cache, Reading>(*this); }
 
  private:
-  // What elements go by that are made of a graph's tensors: those of another run are others.
-  Ref<Bound> run() const {
-    return open_ && Working::current() ? Working::current()->bound : Ref<Bound>();
+  struct Kept final : RefCounted {
+    std::mutex mutex;
+    Ref<Elements> whole;
+  };
+  Ref<Elements> whole() const {
+    Ref<Kept> kept = kept_.now();
+    std::lock_guard lock(kept->mutex);
+    return kept->whole;
   }
-  Ref<Elements> whole(const Ref<Bound>& run) const {
-    std::lock_guard lock(mutex_);
-    return whole_of_.get() == run.get() ? whole_ : Ref<Elements>();
+  void set_whole(const Ref<Elements>& all) const {
+    Ref<Kept> kept = kept_.now();
+    std::lock_guard lock(kept->mutex);
+    if (!kept->whole) kept->whole = all;
   }
-  void set_whole(Ref<Elements> all, const Ref<Bound>& run) const {
-    std::lock_guard lock(mutex_);
-    if (whole_ && whole_of_.get() == run.get()) return;
-    whole_ = std::move(all);
-    whole_of_ = run;
+  static void save_elements(const Ref<Elements>& elements, Saving& to) {
+    if (!to.first(elements)) return;
+    to.number(static_cast<int64_t>(elements->all.size()));
+    for (const Nested& n : elements->all) to.element(n);
+  }
+  Ref<Elements> restored_elements(Restoring& from) const {
+    return from.shared<Elements>([&] {
+      auto out = make_ref<Elements>();
+      for (int64_t n = from.count(); n > 0; --n) out->all.push_back(restored(from, spec()));
+      return out;
+    });
   }
 
   // Reads what an earlier iteration left, or keeps what it reads; that counts once it is whole.
@@ -47,8 +72,7 @@ class Cache final : public DatasetObject {
     explicit Reading(const Cache& s) : stage(&s) {}
     void begin() {
       begun = true;
-      run = stage->run();
-      kept = stage->whole(run);
+      kept = stage->whole();
       if (kept) return;
       kept = make_ref<Elements>();
       input = stage->input().begin();
@@ -62,57 +86,51 @@ class Cache final : public DatasetObject {
       }
       if (!input) return false;
       if (!input->next(out)) {
-        stage->set_whole(kept, run);
+        stage->set_whole(kept);
         input = {};
         return false;
+      }
+      // What others read stays as it is.
+      if (!kept->unique()) {
+        auto longer = make_ref<Elements>();
+        longer->all = kept->all;
+        kept = std::move(longer);
       }
       kept->all.push_back(out);
       // With the last element they are whole: not everybody asks for one more. Who does is told
       // where the input does not end with it, though it promised to.
-      if (static_cast<int64_t>(++at) == count) {
-        auto all = make_ref<Elements>();
-        all->all = kept->all;
-        stage->set_whole(std::move(all), run);
-      }
+      if (static_cast<int64_t>(++at) == count) stage->set_whole(kept);
       return true;
     }
     void save(Saving& to) const override {
       // What has not begun would begin otherwise a second time: a shuffle draws anew.
       if (!begun) const_cast<Reading*>(this)->begin();
+      stage->save_kept(to);
       to.number(static_cast<int64_t>(at));
-      to.number(static_cast<int64_t>(kept->all.size()));
-      for (const Nested& n : kept->all) to.element(n);
+      save_elements(kept, to);
       to.number(static_cast<bool>(input));
       if (input) input->save(to);
     }
     void restore(Restoring& from) override {
       begun = true;
-      run = stage->run();
+      stage->restore_kept(from);
       at = static_cast<size_t>(from.number());
-      int64_t n = from.count();
-      kept = make_ref<Elements>();
-      for (int64_t i = 0; i < n; ++i) kept->all.push_back(restored(from, stage->spec()));
+      kept = stage->restored_elements(from);
       if (at > kept->all.size()) Restoring::refuse("it is behind the end of the data");
-      if (from.number()) {
-        input = stage->input().begin();
-        input->restore(from);
-        count = stage->cardinality();
-      } else {
-        stage->set_whole(kept, run);
-      }
+      if (!from.number()) return;
+      input = stage->input().begin();
+      input->restore(from);
+      count = stage->cardinality();
     }
     const StageRef<Cache> stage;
-    Ref<Bound> run;
     Ref<Elements> kept;
     Owned<Cursor> input;  // while it is read for the first time
     size_t at = 0;
     int64_t count = kUnknownCardinality;
     bool begun = false;
   };
-  const bool open_;
-  mutable std::mutex mutex_;
-  mutable Ref<Elements> whole_;
-  mutable Ref<Bound> whole_of_;
+  // Elements go by what a graph's tensors are in its run: those of another run are others.
+  const OfCall<Kept> kept_{[] { return make_ref<Kept>(); }};
 };
 
 class Prefetch final : public DatasetObject {

@@ -204,15 +204,16 @@ namespace {
 // among them, each once, though a function may hold the very dataset that it is part of.
 thread_local bool t_among_kept = false;
 struct AmongKept {
-  const bool before = std::exchange(t_among_kept, true);
+  explicit AmongKept(bool now) : before(std::exchange(t_among_kept, now)) {}
   ~AmongKept() { t_among_kept = before; }
+  const bool before;
 };
 
 }  // namespace
 
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
   if (t_among_kept) return;
-  AmongKept all;
+  AmongKept all(true);
   Stages stages(datasets);
   to.number(static_cast<int64_t>(stages.all().size()));
   for (const auto& stage : stages.all()) {
@@ -223,7 +224,7 @@ void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to) {
 
 void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring& from) {
   if (t_among_kept) return;
-  AmongKept all;
+  AmongKept all(true);
   Stages stages(datasets);
   int64_t n = from.count();
   if (n != static_cast<int64_t>(stages.all().size()))
@@ -234,6 +235,16 @@ void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring&
       Restoring::refuse(cat("its functions use a `", name, "`, these a `", stage->name(), "`"));
     stage->restore_kept(from);
   }
+}
+
+void save_kept_of_made(const Ref<DatasetObject>& dataset, Saving& to) {
+  AmongKept none(false);
+  save_kept_of({dataset}, to);
+}
+
+void restore_kept_of_made(const Ref<DatasetObject>& dataset, Restoring& from) {
+  AmongKept none(false);
+  restore_kept_of({dataset}, from);
 }
 
 }  // namespace holdfast::data

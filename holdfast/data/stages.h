@@ -52,6 +52,10 @@ void add_tensor(const Tensor& t, Saving& to);
 void save_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Saving& to);
 void restore_kept_of(const std::vector<Ref<DatasetObject>>& datasets, Restoring& from);
 
+/// The same of one that a function made, also while they are written down: it is none of them.
+void save_kept_of_made(const Ref<DatasetObject>& dataset, Saving& to);
+void restore_kept_of_made(const Ref<DatasetObject>& dataset, Restoring& from);
+
 /// The same of a whole pipeline, with the random ops of each of its branches.
 void save_kept_in(const Ref<Iteration>& iteration, const Ref<DatasetObject>& pipeline, Saving& to);
 void restore_kept_in(const Ref<Iteration>& iteration, const Ref<DatasetObject>& pipeline,

@@ -1,5 +1,6 @@
 #include "holdfast/data/state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "holdfast/base/diagnostic.h"
@@ -17,6 +18,7 @@ constexpr int64_t kDataset = 100;  // in place of a structure's kind
 // In place of the number of a stage: the elements of a dataset follow, how a function made it, or
 // which of those that functions made it is.
 constexpr int64_t kElements = -1, kMade = -2, kMadeBefore = -3;
+constexpr int64_t kFirst = -1;  // in place of the number of what was written before
 
 // Writes a structure, and what `leaf` writes for each of its tensors.
 template <class Leaf>
@@ -105,7 +107,7 @@ void Saving::element(const Nested& n) {
       number(static_cast<int64_t>(origin->leaf));
       element(origin->element);
       stages.made.push_back(t);
-      return save_kept_of({Ref<DatasetObject>(inner)}, *this);
+      return save_kept_of_made(Ref<DatasetObject>(inner), *this);
     }
     number(kElements);
     std::vector<Nested> all = all_of(*inner, pipeline_.get() != nullptr);
@@ -126,6 +128,14 @@ void Saving::spec(const ElementSpec& s) {
   });
 }
 
+bool Saving::first(const Ref<const RefCounted>& shared) {
+  auto found = std::find(shared_.begin(), shared_.end(), shared);
+  bool fresh = found == shared_.end();
+  number(fresh ? kFirst : found - shared_.begin());
+  if (fresh) shared_.push_back(shared);
+  return fresh;
+}
+
 Restoring::Restoring(std::string_view bytes) : left_(bytes) {}
 Restoring::Restoring(std::string_view bytes, const DatasetObject& pipeline)
     : left_(bytes), pipeline_(&pipeline) {}
@@ -141,6 +151,14 @@ void Restoring::refuse(const std::string& why) {
   fail(Code::E1103, cat("the saved position of an iterator is refused: ", why),
        "a position belongs to the pipeline that it was saved from",
        {manual_fix("restore it into an iterator of a dataset that is made in the same way")});
+}
+
+std::optional<Ref<RefCounted>> Restoring::shared_before() {
+  int64_t known = number();
+  if (known == kFirst) return std::nullopt;
+  if (known < 0 || known >= static_cast<int64_t>(shared_.size()))
+    refuse("it names something that does not stand before it");
+  return shared_[static_cast<size_t>(known)];
 }
 
 std::string_view Restoring::raw(size_t bytes) {
@@ -221,7 +239,7 @@ Nested Restoring::element(int depth) {
         DatasetObject* again = there ? dataset_in(out[static_cast<size_t>(leaf)]) : nullptr;
         if (!again) refuse("a function makes no dataset where it made one");
         stages.made.push_back(out[static_cast<size_t>(leaf)]);
-        restore_kept_of({Ref<DatasetObject>(again)}, *this);
+        restore_kept_of_made(Ref<DatasetObject>(again), *this);
         return stages.made.back();
       }
       int64_t before = number();

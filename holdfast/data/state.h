@@ -2,12 +2,14 @@
 // order in which the stages write and read them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "holdfast/base/callback.h"
 #include "holdfast/base/owned.h"
+#include "holdfast/base/refcount.h"
 #include "holdfast/data/spec.h"
 
 namespace holdfast::data {
@@ -29,6 +31,10 @@ class HOLDFAST_API Saving {
   /// Whether the datasets in an element come back as they were: their positions fit them.
   bool keeps(const Nested& n);
   void spec(const ElementSpec& s);
+  /// Names something that several stages may lead to. Whether it is written now, behind this: each
+  /// is written once.
+  bool first(const Ref<const RefCounted>& shared);
+  size_t size() const { return bytes_.size(); }
   std::string take() { return std::move(bytes_); }
 
  private:
@@ -37,6 +43,7 @@ class HOLDFAST_API Saving {
   std::string bytes_;
   const Ref<const DatasetObject> pipeline_;
   Owned<Stages> stages_;  // made when a dataset stands in an element
+  std::vector<Ref<const RefCounted>> shared_;
 };
 
 /// Reads what `Saving` wrote. What is no such thing is refused, before memory is taken for it.
@@ -52,6 +59,20 @@ class HOLDFAST_API Restoring {
   Tensor tensor();
   Nested element();
   ElementSpec spec();
+  /// What `Saving::first` named: `read` reads it where it stands here.
+  template <class T>
+  Ref<T> shared(const Callback<Ref<T>()>& read) {
+    if (auto known = shared_before()) {
+      auto* found = dynamic_cast<T*>(known->get());
+      if (!found) refuse("it names something of another kind");
+      return Ref<T>(found);
+    }
+    size_t place = shared_.size();
+    shared_.emplace_back();
+    Ref<T> out = read();
+    shared_[place] = out;
+    return out;
+  }
   bool done() const { return left_.empty(); }
   /// Puts off what changes more than the cursor that is restored: until nothing is refused any
   /// more, and the threads of the cursor that it replaces have ended.
@@ -67,9 +88,11 @@ class HOLDFAST_API Restoring {
   template <class Leaf>
   Nested structure(int depth, const Leaf& leaf);
   Nested stage(int64_t number);
+  std::optional<Ref<RefCounted>> shared_before();
   std::string_view left_;
   const Ref<const DatasetObject> pipeline_;
   Owned<Stages> stages_;
+  std::vector<Ref<RefCounted>> shared_;
   std::vector<Callback<void()>> later_;
 };
 

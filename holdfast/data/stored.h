@@ -9,8 +9,8 @@ struct ElementFolder;
 
 /// One for each file of a folder.
 std::vector<Dataset> parts_of(const std::string& path, const ElementFolder& folder);
-/// Elements of up to ten of them in turn.
-Dataset in_turn(const ElementSpec& spec, const std::vector<Dataset>& parts);
+/// Elements of all files of a folder, of up to ten of them in turn.
+Dataset in_turn(const ElementSpec& spec, const std::string& path);
 /// What the language that wrote a folder says of its elements.
 HOLDFAST_API std::string stored_about(const std::string& path);
 

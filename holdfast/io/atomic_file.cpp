@@ -1,6 +1,7 @@
 #include "holdfast/io/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ < 0 && errno != EEXIST && errno != EINTR) refuse_file(path_, "written");
   }
+  (void)::flock(file_, LOCK_EX | LOCK_NB);  // for `is_abandoned`; not every filesystem has it
   // Who could read the old file can read the new one. Not every filesystem has modes.
   if (replaces) (void)!::fchmod(file_, now.st_mode & 07777);
 }
@@ -85,5 +87,28 @@ void AtomicFile::commit() {
   temporary_.clear();
   synchronize_folder(folder_);
 }
+
+bool is_abandoned(const std::string& temporary) {
+  int file = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  bool free = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  ::close(file);
+  return free;
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  file_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file_ < 0) refuse_file(folder, "opened");
+  int failed = 0;
+  do {
+    failed = ::flock(file_, LOCK_EX) == 0 ? 0 : errno;
+  } while (failed == EINTR);
+  if (!failed || failed == ENOLCK || failed == EOPNOTSUPP) return;  // or there are no locks here
+  ::close(file_);
+  errno = failed;
+  refuse_file(folder, "locked");
+}
+
+FolderLock::~FolderLock() { ::close(file_); }
 
 }  // namespace holdfast::io

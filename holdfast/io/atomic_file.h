@@ -29,4 +29,18 @@ class HOLDFAST_API AtomicFile {
   int file_ = -1;
 };
 
+/// Whether nobody writes any more to what was the `temporary` of such a file: who did was killed.
+HOLDFAST_API bool is_abandoned(const std::string& temporary);
+
+/// While it lives, others who lock the same folder wait, in other processes too.
+class HOLDFAST_API FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
 }  // namespace holdfast::io

@@ -172,6 +172,8 @@ def test_zip_takes_structures_of_datasets():
     a, b = Dataset.range(3), Dataset.range(10, 20)
     assert [tuple(map(int, e)) for e in Dataset.zip(a, b)] == [(0, 10), (1, 11), (2, 12)]
     assert [tuple(map(int, e)) for e in Dataset.zip((a, b))] == [(0, 10), (1, 11), (2, 12)]
+    assert [int(e) for e in Dataset.zip(a)] == [int(e) for e in a]  # one by itself is no tuple
+    assert [tuple(map(int, e)) for e in Dataset.zip((b,))] == [(int(e),) for e in b]
     found = list(Dataset.zip({"n": a, "m": (a, b)}))
     assert int(found[2]["m"][1]) == 12
 

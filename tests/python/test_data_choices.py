@@ -106,6 +106,15 @@ def test_resampling_comes_near_the_target(initial):
     np.testing.assert_allclose(share, [0.2, 0.2, 0.6], atol=0.06)
 
 
+def test_resampling_by_estimated_shares_draws_as_tensorflow_does():
+    tf.random.set_seed(1)
+    classes = Dataset.range(40).map(lambda x: tf.cast(x % 3 == 0, tf.int32))
+    out = classes.rejection_resample(lambda c: c, [0.5, 0.5], seed=1)
+    found = "".join(str(int(c)) for c, _ in out.take(50))
+    tf.random.set_seed(None)
+    assert found == "10010010011100111001100101010010011101011100100100"  # TensorFlow's
+
+
 def test_a_state_goes_from_element_to_element():
     ds = Dataset.range(5).scan(np.int64(0), lambda s, x: (s + x, s * 10 + x))
     assert values(ds) == [0, 1, 12, 33, 64]

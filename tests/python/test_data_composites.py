@@ -400,6 +400,45 @@ def test_a_state_of_several_tensors_is_reduced():
     assert ragged.to_list() == [[5], [1], [2, 2]]
 
 
+def test_a_state_of_several_tensors_goes_from_element_to_element():
+    def rows():
+        first = tf.ragged.constant([[1], [2, 3]], dtype=tf.int64)
+        return Dataset.range(4).scan(first, lambda s, x: (s + x, s))
+
+    wanted = [[[1], [2, 3]], [[1], [2, 3]], [[2], [3, 4]], [[4], [5, 6]]]
+    assert [x.to_list() for x in rows()] == wanted
+    it, again = iter(rows()), iter(rows())
+    next(it)
+    again.restore(it.save())
+    assert [x.to_list() for x in again] == wanted[1:]
+    sparse = tf.sparse.from_dense([0, 1])
+    dense = Dataset.range(2).scan(sparse, lambda s, x: (s * 2, tf.sparse.to_dense(s)))
+    assert [x.numpy().tolist() for x in dense] == [[0, 1], [0, 2]]
+
+
+def array(x=1):
+    return tf.TensorArray(tf.int64, 2).unstack(tf.stack([tf.cast(x, tf.int64)] * 2))
+
+
+def optional(x=1):
+    return tf.experimental.Optional.from_value(x)
+
+
+@pytest.mark.parametrize("made", [array, optional])
+def test_parts_that_are_no_tensors_are_refused_as_unsupported(made):
+    ds = Dataset.range(3)
+    for use in (
+        lambda: Dataset.from_tensors(made()),
+        lambda: Dataset.from_tensor_slices({"a": made()}),
+        lambda: ds.map(made),
+        lambda: ds.map(lambda x: {"a": (x, made(x))}),
+        lambda: ds.scan(made(), lambda s, x: (s, x)),
+        lambda: ds.reduce(made(), lambda s, x: s),
+    ):
+        with pytest.raises(tf.errors.UnimplementedError, match="part of a dataset's element"):
+            use()
+
+
 def test_an_optional_of_several_tensors():
     sparse = tf.sparse.from_dense([0, 3])
     found = tf.experimental.Optional.from_value({"s": sparse, "n": 5})

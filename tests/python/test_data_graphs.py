@@ -262,6 +262,121 @@ def test_a_shuffle_by_tensors_goes_on_from_one_epoch_to_the_next():
     assert orders(int64(5)).numpy().tolist() == recorded
 
 
+ORDERS = {  # TensorFlow's, of two loops over a dataset that is made inside of a traced function
+    "shuffle": (lambda: Dataset.range(5).shuffle(5, seed=3), [4, 3, 2, 1, 0], [3, 4, 1, 2, 0]),
+    "alike": (lambda: Dataset.range(5).shuffle(5, 3, False), [2, 4, 3, 0, 1], [2, 4, 3, 0, 1]),
+    "repeat": (
+        lambda: Dataset.range(4).shuffle(4, seed=3).repeat(2),
+        [0, 1, 2, 3, 0, 3, 2, 1],
+        [0, 1, 3, 2, 0, 3, 2, 1],
+    ),
+    "two": (
+        lambda: Dataset.range(4).shuffle(4, seed=1).map(lambda x: x * 2).shuffle(4, seed=2),
+        [0, 4, 2, 6],
+        [6, 2, 0, 4],
+    ),
+    "cache": (
+        lambda: Dataset.range(5).shuffle(5, seed=3).cache(),
+        [4, 3, 2, 1, 0],
+        [4, 3, 2, 1, 0],
+    ),
+    "random": (
+        lambda: Dataset.random(seed=4, rerandomize_each_iteration=True).take(2),
+        [1905554911, 4215726141],
+        [1683472663, 2279948892],
+    ),
+}
+
+
+def all_of(dataset):
+    out = tf.TensorArray(tf.int64, size=0, dynamic_size=True)
+    for x in dataset:
+        out = out.write(out.size(), x)
+    return out.stack()
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_each_call_begins_the_seeds_of_its_datasets_anew(name):
+    tf.random.set_seed(None)
+    make, first, second = ORDERS[name]
+
+    @tf.function
+    def loops():
+        ds = make()
+        return all_of(ds), all_of(ds)
+
+    @tf.function
+    def inside():
+        ds = make()
+
+        @tf.function
+        def captures():
+            return all_of(ds)
+
+        inner = tf.function(all_of)
+        return captures(), inner(ds)
+
+    @tf.function
+    def held():
+        ds = make()
+        return all_of(Dataset.range(2).flat_map(lambda _: ds.map(lambda x: x)))
+
+    @tf.function
+    def made_in_a_loop(n):
+        out = tf.zeros_like(first, tf.int64)
+        for _ in tf.range(n):
+            out = tf.ensure_shape(all_of(make()), [len(first)])
+        return out
+
+    for _ in range(2):
+        for run in (loops, inside):
+            assert [x.numpy().tolist() for x in run()] == [first, second]
+        if name != "repeat":  # which TensorFlow makes another stage of there
+            assert held().numpy().tolist() == first + second
+        assert made_in_a_loop(3).numpy().tolist() == first
+    mapped = Dataset.range(3).map(
+        lambda _: make().reduce(tf.zeros([0], tf.int64), lambda a, x: tf.concat([a, [x]], 0))
+    )
+    assert [x.numpy().tolist() for x in mapped] == [first] * 3
+
+
+def test_each_call_draws_seeds_where_none_are_given():
+    def orders(seed, **options):
+        tf.random.set_seed(seed)
+
+        @tf.function
+        def run():
+            ds = Dataset.range(40).shuffle(40, **options)
+            return all_of(ds), all_of(ds)
+
+        return [x.numpy().tolist() for _ in range(2) for x in run()]
+
+    a, b, c, d = orders(None)
+    assert a != b and a != c and b != d and c != d
+    a, b, c, d = orders(None, reshuffle_each_iteration=False)
+    assert a == b and c == d and a != c
+    a, b, c, d = orders(7)
+    assert a == c and b == d and a != b
+
+
+def test_a_dataset_that_left_its_trace_is_used_in_others():
+    kept = []
+
+    @tf.function
+    def make():
+        kept.append(Dataset.range(5).shuffle(5, seed=3).cache())
+        return all_of(kept[0])
+
+    wanted = make().numpy().tolist()
+
+    @tf.function
+    def use():
+        return all_of(kept[0])
+
+    assert sorted(use().numpy().tolist()) == sorted(wanted)
+    assert use().numpy().tolist() == [int(x) for x in kept[0]]
+
+
 def test_functions_that_make_datasets_use_tensors_of_the_graph():
     def joined(dataset):
         return dataset.reduce(tf.constant(0, tf.int64), lambda s, x: s * 7 + x)

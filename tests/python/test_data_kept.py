@@ -1,10 +1,12 @@
 """Elements in files: `save` and `load`, `cache` in a file, `snapshot`."""
 
 import collections
+import concurrent.futures
 import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -242,6 +244,45 @@ def test_a_folder_stays_what_it_is_until_another_one_is_whole(tmp_path):
     Dataset.load(folder).map(lambda x: x + 10).save(folder)  # it reads what it replaces
     assert len(os.listdir(folder)) == 2
     assert values(Dataset.load(folder)) == list(range(10, 16))
+
+
+def test_savers_and_readers_of_one_folder_see_whole_ones(tmp_path):
+    folder, rounds = str(tmp_path / "s"), 6
+    made = {n: [n * 100 + i for i in range(20)] for n in range(1, 5)}
+    Dataset.from_tensor_slices(made[1]).save(folder)
+    ended = threading.Event()
+
+    def save(n):
+        for _ in range(rounds):
+            Dataset.from_tensor_slices(made[n]).save(
+                folder, shard_func=lambda x: tf.cast(x, tf.int64) % n
+            )
+
+    def read():
+        while not ended.is_set():
+            assert sorted(values(Dataset.load(folder))) in made.values()
+
+    with concurrent.futures.ThreadPoolExecutor(len(made) + 2) as threads:
+        readers = [threads.submit(read) for _ in range(2)]
+        savers = [threads.submit(save, n) for n in made]
+        concurrent.futures.wait(savers)
+        ended.set()
+    for each in savers + readers:
+        each.result()
+    last = sorted(values(Dataset.load(folder)))
+    assert last in made.values()
+    assert len(os.listdir(folder)) == 1 + last[0] // 100  # nothing else is left behind
+
+
+def test_an_iteration_reads_what_the_folder_held_when_it_began(tmp_path):
+    folder = str(tmp_path / "s")
+    Dataset.range(6).save(folder, shard_func=lambda x: x % 2)
+    loaded = Dataset.load(folder)
+    begun = iter(loaded)
+    assert int(next(begun)) == 0
+    Dataset.range(10, 16).save(folder, shard_func=lambda x: x % 3)
+    assert values_left(begun) == [1, 2, 3, 4, 5]
+    assert values(loaded) == [12, 10, 11, 15, 13, 14]  # of three files now
 
 
 @pytest.mark.parametrize("deflated", [None, "GZIP"])

@@ -139,6 +139,11 @@ def of_windows_that_a_function_changes():
     return windows.window(2).flat_map(lambda ws: ws.flat_map(lambda w: w))
 
 
+def of_cached_datasets_of_a_function():
+    ds = Dataset.range(3).map(lambda x: Dataset.range(3).shuffle(3, seed=x)).cache()
+    return ds.repeat(2).flat_map(lambda d: d)
+
+
 def of_windows_that_overlap():
     windows = Dataset.range(3).map(lambda x: Dataset.range(3).shuffle(3, seed=4)).window(2, 1)
     return windows.flat_map(lambda ws: ws.flat_map(lambda w: w))
@@ -174,6 +179,7 @@ PIPELINES = [
     of_shuffles_that_a_function_gives,
     of_random_numbers_that_a_function_gives,
     of_windows_that_a_function_changes,
+    of_cached_datasets_of_a_function,
     of_windows_that_overlap,
     of_datasets_in_python_code,
 ]

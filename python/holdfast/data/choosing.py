@@ -17,6 +17,9 @@ from .structure import arguments, joined_template, whole_number
 __all__ = ["Choosing"]
 
 
+_ESTIMATED = 32  # elements by which the classes of `rejection_resample` are counted at once
+
+
 class Choosing:
     """What `Dataset` has of them."""
 
@@ -195,7 +198,7 @@ def _acceptance(initial: Any, target: Any) -> tuple[Any, Any]:
 
 
 def _estimated(classes: Any, target: Any) -> Any:
-    """How frequent each class was so far, for each element; looked at after each 32 of them."""
+    """How frequent each class was so far, for each element; looked at after so many of them."""
     tf: Any = sys.modules["holdfast"]
     count = target.shape[0]
     seen = tf.fill([count], tf.constant(10, int64))  # nothing is taken for never seen at first
@@ -203,6 +206,7 @@ def _estimated(classes: Any, target: Any) -> Any:
     def update(now: Any, batch: Any) -> tuple[Any, Any]:
         after = now + tf.reduce_sum(tf.one_hot(batch, count, dtype=int64), 0)
         share = tf.cast(after / tf.reduce_sum(after), float32)
-        return after, tf.repeat(tf.expand_dims(share, 0), tf.shape(batch)[0], 0)
+        # As often for the last ones, which may be fewer: draws go on as long as TensorFlow's.
+        return after, tf.tile(tf.expand_dims(share, 0), [_ESTIMATED, 1])
 
-    return classes.batch(32).scan(seen, update).unbatch()
+    return classes.batch(_ESTIMATED).scan(seen, update).unbatch()

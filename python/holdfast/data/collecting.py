@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
-from .._tensors.composite import CompositeSpec
+from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from .._tensors.symbols import is_symbol
 from ..errors import fail, need_callable
 from .functions import traced, traced_for
 from .later import made_later
+from .loop import state_of
 from .padding import padded_shapes_of, padding_values_of
 from .parts import batched, need_tensors, unbatched
 from .probing import number, on_symbols
@@ -153,8 +154,11 @@ class Collecting:
         self: Any, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """`scan_func(state, element)` gives the next state, and what comes out."""
-        state = map_leaves(_holdfast.convert, initial_state)
-        known = map_leaves(lambda t: TensorSpec(t.shape, t.dtype), state)
+        state = state_of(initial_state)
+        known = map_leaves(
+            lambda t: t._type_spec if isinstance(t, Composite) else TensorSpec(t.shape, t.dtype),
+            state,
+        )
         element = packed(self._template, spec_of(self))
         template = (tuple, [template_of(state), self._template])
         while True:

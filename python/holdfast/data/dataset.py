@@ -170,7 +170,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets, which may stand in a structure, side by side."""
         if datasets is None:
-            datasets = args[0] if len(args) == 1 and not isinstance(args[0], Dataset) else args
+            datasets = args[0] if len(args) == 1 else args
         elif args:
             fail("E1104", "`Dataset.zip` got datasets by position and as `datasets`")
         return _zipped(datasets)

@@ -12,9 +12,11 @@ from .. import _holdfast
 from .._composites.ragged.tensor import RaggedTensor
 from .._composites.ragged.value import RaggedTensorValue
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
+from .._flow.optional import Optional
+from .._flow.tensor_array import TensorArray
 from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.shape import TensorSpec
-from ..errors import fail
+from ..errors import fail, unsupported
 from .spec import DatasetSpec
 
 __all__ = [
@@ -57,6 +59,15 @@ def with_composites(value: Any) -> Any:
         return tuple(map(with_composites, value))
     if isinstance(value, dict):
         return {key: with_composites(item) for key, item in value.items()}
+    if isinstance(value, (Optional, TensorArray)):
+        kind = type(value).__name__
+        unsupported(
+            f"{kind} is not supported as a part of a dataset's element",
+            "elements, and the states that stages carry, are made of tensors",
+            fix="give its `stack()`"
+            if kind == "TensorArray"
+            else "give `has_value()` and a value beside it",
+        )
     return value
 
 
