@@ -34,6 +34,24 @@ std::pair<std::string, std::string> named_group(const std::string& item) {
 
 bool is_input(Kind k) { return k == Kind::kTensor || k == Kind::kOptTensor || k == Kind::kTensors; }
 
+// What is empty of the type that a field of attributes takes; nothing where that may be any, or is
+// an object.
+Arg empty_of(bool (*takes)(const Arg&)) {
+  const Arg all[] = {Arg(),
+                     Arg(false),
+                     Arg(0.0),
+                     Arg(int64_t{0}),
+                     Arg(std::string()),
+                     Arg(DType::kInvalid),
+                     Arg(Shape::unknown()),
+                     Arg(Ints()),
+                     Arg(std::vector<double>()),
+                     Arg(std::vector<std::string>())};
+  for (const Arg& one : all)
+    if (takes(one)) return one;
+  return {};
+}
+
 }  // namespace
 
 Builder::Builder(const char* op, const char* function, detail::Signature s) {
@@ -336,8 +354,10 @@ void Builder::check_fields() const {
         cat(op_->name, ": its struct of attributes has `", f.name, "` as field ", f.position);
     if (f.position >= op_->attrs.size())
       bug(cat(said, ", the op has ", op_->attrs.size(), " attributes"));
-    const AttrDef& def = op_->attrs[f.position];
+    AttrDef& def = op_->attrs[f.position];
     if (def.name != f.name) bug(cat(said, ", where the op has `", def.name, "`"));
+    // A required attribute has no default, but a type: who converts what is given asks for it.
+    if (def.required && def.default_value.none()) def.default_value = empty_of(f.takes);
     if (!def.required && !f.takes(def.default_value))
       bug(cat(said, ", of a type that its default, ", def.default_value.text(), ", has not"));
   }

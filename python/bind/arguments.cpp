@@ -11,10 +11,15 @@
 namespace holdfast::py {
 namespace {
 
+// As the call names what it can't convert.
+std::string words_for(const FunctionDef& def, const Param& p) {
+  return cat("`", def.name, "`, argument `", p.name, "`");
+}
+
 [[noreturn]] void bad_argument(const FunctionDef& def, const Param& p, PyObject* got,
                                const char* expected) {
-  type_error(cat("`", def.name, "`: argument `", p.name, "` is ", repr_of(got), " of type ",
-                 Py_TYPE(got)->tp_name, ", expected ", expected));
+  type_error(cat(words_for(def, p), ": got ", repr_of(got), " of type ", Py_TYPE(got)->tp_name,
+                 ", expected ", expected));
 }
 
 // The group of tensors that may differ in their dtypes.
@@ -85,7 +90,8 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
   Object items = Object::steal(PySequence_Fast(o, "expected a sequence"));
   if (hint == DType::kInvalid && p.group != kAnyDType && has_float(items.get())) hint = float32;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+    Object held = Object::share(PySequence_Fast_GET_ITEM(items.get(), i));  // the list may change
+    PyObject* item = held.get();
     out.push_back(is_array(item) ? cast_array(from_array(item), hint, item, true)
                                  : convert(item, hint, false, p.name.c_str()));
     if (hint == DType::kInvalid && p.group != kAnyDType) hint = out.back().dtype();
@@ -120,7 +126,7 @@ std::optional<int64_t> int_of_symbol(const FunctionDef& def, const Param& p, con
     went_by_numbers(t);
     return s.known.to_int();
   }
-  fail(Code::E1105, cat(def.name, ": `", p.name, "` must be known while tracing"),
+  fail(Code::E1105, cat(words_for(def, p), " must be known while tracing"),
        "what it is decides which ops the graph has", {manual_fix("give it as a plain number")});
 }
 
@@ -162,7 +168,7 @@ std::vector<T> list_of_object(const FunctionDef& def, const Param& p, PyObject* 
   Object items = Object::steal(PySequence_Fast(o, expected));
   std::vector<T> out;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
-    out.push_back(one(PySequence_Fast_GET_ITEM(items.get(), i)));
+    out.push_back(one(Object::share(PySequence_Fast_GET_ITEM(items.get(), i)).get()));
   return out;
 }
 

@@ -45,11 +45,12 @@ ArrayKind array_kind(PyObject* o) {
   Object kind = dtype ? attribute(dtype.get(), "kind") : Object();
   if (!kind || !PyUnicode_Check(kind.get()) || PyUnicode_GetLength(kind.get()) != 1) return {};
   Object size = attribute(dtype.get(), "itemsize");
-  long long bytes = size ? PyLong_AsLongLong(size.get()) : 0;
+  long long bytes = size && PyLong_Check(size.get()) ? PyLong_AsLongLong(size.get()) : 0;
+  if (bytes == -1) PyErr_Clear();  // no size that there is
   auto sized = [&](DType a, DType b, DType c, DType d) {
     return bytes == 1 ? a : bytes == 2 ? b : bytes == 4 ? c : bytes == 8 ? d : DType::kInvalid;
   };
-  switch (PyUnicode_AsUTF8(kind.get())[0]) {
+  switch (PyUnicode_READ_CHAR(kind.get(), 0)) {
     case 'b': return {Leaf::kBool, DType::kBool};
     case 'i': return {Leaf::kInt, sized(int8, int16, int32, int64)};
     case 'u': return {Leaf::kInt, sized(uint8, uint16, uint32, uint64)};

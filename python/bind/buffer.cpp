@@ -73,7 +73,7 @@ Tensor from_buffer(PyObject* o) {
   Py_buffer& b = view.buffer;
   auto dtype = dtype_of_format(b.format, b.itemsize);
   bool swapped = b.format && (*b.format == '>' || *b.format == '!');
-  if (!dtype || swapped) {
+  if (!dtype || swapped || b.itemsize != size_of(*dtype)) {
     PyErr_Format(PyExc_TypeError, "a buffer of format %s cannot become a tensor",
                  b.format ? b.format : "?");
     throw PythonError{};

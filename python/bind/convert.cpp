@@ -10,6 +10,7 @@
 #include "holdfast/tensor/visit.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
+#include "python/bind/depth.h"
 #include "python/bind/py.h"
 #include "python/bind/structure.h"
 
@@ -32,6 +33,14 @@ const char* leaf_name(Leaf l) {
 
 bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 
+// The code of an element that is no number (a property, a conversion) may change the list it is in.
+void need_size(PyObject* list, Py_ssize_t n) {
+  if (PySequence_Fast_GET_SIZE(list) == n) return;
+  type_error(cat("a list of ", n, " elements has ", PySequence_Fast_GET_SIZE(list),
+                 " while it becomes a tensor"),
+             "the conversion of an element changed it");
+}
+
 // A nested list seen once: its shape and what its leaves are.
 struct Scan {
   Dims shape;
@@ -44,21 +53,22 @@ struct Scan {
 
   void visit(PyObject* o, size_t depth) {
     if (!is_list(o)) return visit_leaf(o);
+    Object held = Object::share(o);
     if (depth >= kMaxRank) type_error("a list is nested too deeply to become a tensor");
     auto n = static_cast<int64_t>(PySequence_Fast_GET_SIZE(o));
     if (depth == shape.size())
       shape.push_back(n);
     else if (depth > shape.size() || shape[depth] != n)
       ragged(depth, n);
-    PyObject** items = PySequence_Fast_ITEMS(o);
     for (int64_t i = 0; i < n; ++i) {
+      need_size(o, n);
+      PyObject* item = PySequence_Fast_GET_ITEM(o, i);
       // Leaves end the shape: a list beside them is ragged.
-      if (!is_list(items[i]) && shape.size() > depth + 1 && plain &&
-          leaf_of(items[i]) != Leaf::kOther)
+      if (!is_list(item) && shape.size() > depth + 1 && plain && leaf_of(item) != Leaf::kOther)
         ragged(depth + 1, -1);
-      if (is_list(items[i]) && leaf != Leaf::kNothing && shape.size() == depth + 1 && plain)
-        ragged(depth + 1, PySequence_Fast_GET_SIZE(items[i]));
-      visit(items[i], depth + 1);
+      if (is_list(item) && leaf != Leaf::kNothing && shape.size() == depth + 1 && plain)
+        ragged(depth + 1, PySequence_Fast_GET_SIZE(item));
+      visit(item, depth + 1);
     }
   }
 
@@ -74,6 +84,7 @@ struct Scan {
   }
 
   void visit_array(PyObject* o) {
+    Object held = Object::share(o);
     plain = false;
     if (DType d = known_dtype(o); d != DType::kInvalid) {
       if (tensor == DType::kInvalid) tensor = d;
@@ -260,7 +271,9 @@ Tensors parts_of(PyObject* list, DType d, bool cast_tensors, bool neighbours,
                  const char* argument) {
   Tensors parts;
   for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list); i < n; ++i) {
-    PyObject* item = PySequence_Fast_ITEMS(list)[i];
+    need_size(list, n);
+    Object held = Object::share(PySequence_Fast_GET_ITEM(list, i));
+    PyObject* item = held.get();
     Tensor t = leaf_of(item) == Leaf::kOther && is_array(item)
                    ? cast_array(from_array(item), d, item, true)
                    : convert(item, d, cast_tensors && is_list(item), argument);
@@ -294,8 +307,10 @@ std::string repr_of(PyObject* o) {
   // The same program says the same on every run: no addresses.
   for (size_t at; (at = s.find(" at 0x")) != std::string::npos;)
     s.erase(at, s.find_first_not_of("0123456789abcdef", at + 6) - at);
-  if (s.size() > 60) s.replace(57, std::string::npos, "...");
-  return s;
+  if (s.size() <= 60) return s;
+  size_t end = 57;
+  while (end > 0 && (s[end] & 0xC0) == 0x80) --end;  // a letter is not cut in two
+  return s.replace(end, std::string::npos, "...");
 }
 
 DType known_dtype(PyObject* o) {
@@ -375,6 +390,7 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
   if (PyIndex_Check(value))
     return convert(Object::steal(PyNumber_Index(value)).get(), hint, strict, argument);
   if (PySequence_Check(value)) {
+    Deeper deeper(" while a sequence became a tensor");
     Object list = Object::steal(PySequence_List(value));
     return convert(list.get(), hint, strict, argument);
   }
@@ -436,8 +452,10 @@ std::optional<Ints> ints_of(PyObject* o) {
   if (!PyList_Check(o) && !PyTuple_Check(o) && PyObject_HasAttrString(o, "_is_composite"))
     return std::nullopt;
   Object list = Object::steal(PySequence_Fast(o, "expected a sequence of ints"));
-  for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list.get()); i < n; ++i)
-    if (!one(PySequence_Fast_GET_ITEM(list.get(), i), out)) return std::nullopt;
+  // `__index__` may change it.
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i)
+    if (!one(Object::share(PySequence_Fast_GET_ITEM(list.get(), i)).get(), out))
+      return std::nullopt;
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/data/inner.h"
+#include "python/bind/arrays.h"
+#include "python/bind/depth.h"
 #include "python/bind/object.h"
 #include "python/bind/structure.h"
 
@@ -11,13 +13,14 @@ namespace {
 std::string key_of(PyObject* key, const char* what) {
   if (!PyUnicode_Check(key))
     type_error(cat("a dict in ", what, " has the key ", repr_of(key), ", expected a text"));
-  return PyUnicode_AsUTF8(key);
+  return bytes_of(key);
 }
 
 }  // namespace
 
 Nested element_of(PyObject* o, const char* what) {
   if (o == Py_None) return {};
+  Deeper deeper(" while an element was read");
   if (PyTuple_Check(o)) {
     std::vector<Nested> items;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
@@ -29,7 +32,8 @@ Nested element_of(PyObject* o, const char* what) {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
       Object keep = Object::share(value);
-      entries.emplace_back(key_of(key, what), element_of(value, what));
+      std::string name = key_of(key, what);  // before code of the value's may take the key away
+      entries.emplace_back(std::move(name), element_of(value, what));
     }
     return Nested::dict(std::move(entries));
   }

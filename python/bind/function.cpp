@@ -10,6 +10,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/tensor/scope.h"
 #include "python/bind/arguments.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -43,7 +44,7 @@ std::string called_as() {
   std::string out;
   if (!hooks().called) return out;
   Object name = Object::steal(PyObject_CallNoArgs(hooks().called.get()));
-  if (PyUnicode_Check(name.get())) out = PyUnicode_AsUTF8(name.get());
+  if (PyUnicode_Check(name.get())) out = bytes_of(name.get());
   return out;
 }
 
@@ -84,7 +85,7 @@ PyObject* place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* 
         name = value;
         continue;
       }
-      refuse(def, cat("has no parameter `", PyUnicode_AsUTF8(key), "`"));
+      refuse(def, cat("has no parameter `", bytes_of(key), "`"));
     }
     if (given[i]) refuse(def, cat("got `", def.params[i].name, "` twice, by position and by name"));
     given[i] = value;
@@ -100,9 +101,8 @@ Tensors call_named(const FunctionDef& def, std::span<const Arg> args, const Tens
                    PyObject* name) {
   if (!PyUnicode_Check(name))
     type_error(cat("`", def.name, "`: `name` is ", repr_of(name), ", expected a string"));
-  const char* text = PyUnicode_AsUTF8(name);
-  if (!text) throw PythonError{};
-  if (!*text) return def.call(args);
+  std::string text = bytes_of(name);
+  if (text.empty()) return def.call(args);
   NamedCall named(text, operands);
   Tensors out = def.call(args);
   if (!out.empty()) named.finish(out[0]);

@@ -39,7 +39,9 @@ void bound(PyObject* o, std::optional<int64_t>& number, Tensor& tensor) {
 
 bool has_axes(PyObject* array) {
   Object axes = Object::steal(PyObject_GetAttrString(array, "ndim"));
-  return PyLong_AsLong(axes.get()) > 0;
+  long n = PyLong_AsLong(axes.get());
+  if (n == -1 && PyErr_Occurred()) throw PythonError{};
+  return n > 0;
 }
 
 IndexItem item_of(PyObject* o) {

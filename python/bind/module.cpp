@@ -52,7 +52,7 @@ OperandSource operand(const Tensor& t, int position) noexcept {
                                             code.get(), python ? static_cast<int>(at->offset) : 0));
     if (!PyTuple_Check(result.get()) || PyTuple_GET_SIZE(result.get()) != 2) return;
     PyObject* text = PyTuple_GET_ITEM(result.get(), 0);
-    if (PyUnicode_Check(text)) out.text = PyUnicode_AsUTF8(text);
+    if (PyUnicode_Check(text)) out.text = bytes_of(text);
     PyObject* loc = PyTuple_GET_ITEM(result.get(), 1);
     if (!PyDict_Check(loc)) return;
     auto number = [&](const char* key, int otherwise) {
@@ -60,7 +60,7 @@ OperandSource operand(const Tensor& t, int position) noexcept {
       return o && PyLong_Check(o) ? static_cast<int>(PyLong_AsLong(o)) : otherwise;
     };
     PyObject* file = PyDict_GetItemString(loc, "file");
-    if (file && PyUnicode_Check(file)) out.loc.file = PyUnicode_AsUTF8(file);
+    if (file && PyUnicode_Check(file)) out.loc.file = bytes_of(file);
     out.loc.line = number("line", 0);
     out.loc.col_begin = number("col_begin", -1);
     out.loc.col_end = number("col_end", -1);
@@ -73,7 +73,7 @@ std::string alias() noexcept {
   quietly([&] {
     if (!hooks().alias) return;
     Object name = Object::steal(PyObject_CallNoArgs(hooks().alias.get()));
-    if (PyUnicode_Check(name.get())) out = PyUnicode_AsUTF8(name.get());
+    if (PyUnicode_Check(name.get())) out = bytes_of(name.get());
   });
   return out;
 }
@@ -86,7 +86,7 @@ std::string scope_named(const Scope& s) noexcept {
     Object name = Object::steal(PyObject_CallFunction(
         hooks().scope.get(), "Ks", static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(&s)),
         s.name.c_str()));
-    if (PyUnicode_Check(name.get())) out = PyUnicode_AsUTF8(name.get());
+    if (PyUnicode_Check(name.get())) out = bytes_of(name.get());
   });
   return out;
 }

@@ -1,6 +1,7 @@
 // Python's Module: the C++ class itself, with one count for both languages.
 #include "holdfast/base/text.h"
 #include "holdfast/keras/foreign.h"
+#include "python/bind/arrays.h"
 #include "python/bind/in_python.h"
 
 namespace nb = nanobind;
@@ -67,7 +68,7 @@ PyObject* get_shown(PyObject* o, void*) {
 
 std::string text_argument(PyObject* o, const char* what) {
   if (!o || !PyUnicode_Check(o)) type_error(cat("`", what, "` is no text"));
-  return PyUnicode_AsUTF8(o);
+  return bytes_of(o);
 }
 
 PyGetSetDef properties[] = {

@@ -1,14 +1,19 @@
 #include "python/bind/nested.h"
 
 #include "holdfast/base/text.h"
+#include "python/bind/arrays.h"
+#include "python/bind/depth.h"
 #include "python/bind/structure.h"
 
 namespace holdfast::py {
 namespace {
 
+constexpr const char* kWalking = " while a nested structure was walked";
+
 // Whether a list or tuple holds numbers alone, at any depth: then it is one tensor.
 bool only_numbers(PyObject* o, bool& any) {
   if (PyList_Check(o) || PyTuple_Check(o)) {
+    Deeper deeper(kWalking);
     Object items = Object::steal(PySequence_Fast(o, ""));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
       if (!only_numbers(PySequence_Fast_GET_ITEM(items.get(), i), any)) return false;
@@ -24,6 +29,7 @@ Nested nested_from(PyObject* value, const std::string& what) {
   if (value == Py_None) return {};
   if (is_tensor(value)) return tensor_of(value);
   Nesting kind = nesting(Py_TYPE(value));
+  Deeper deeper(kWalking);
   if (kind == Nesting::kMapping) {
     std::vector<Nested::Entry> entries;
     Object items = Object::steal(PyMapping_Items(value));
@@ -32,7 +38,7 @@ Nested nested_from(PyObject* value, const std::string& what) {
       PyObject* key = PyTuple_GET_ITEM(pair, 0);
       if (!PyUnicode_Check(key))
         type_error(cat(what, " is a dict with the key ", repr_of(key), ", expected texts as keys"));
-      std::string name = PyUnicode_AsUTF8(key);
+      std::string name = bytes_of(key);
       entries.emplace_back(name,
                            nested_from(PyTuple_GET_ITEM(pair, 1), cat(what, "[\"", name, "\"]")));
     }

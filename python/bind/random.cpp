@@ -7,6 +7,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/random/generator.h"
 #include "holdfast/ops/random/streams.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -42,7 +43,7 @@ Sizes sizes_of(nb::handle o) {
 int number_of(nb::handle alg) {
   PyObject* p = alg.ptr();
   if (PyUnicode_Check(p)) {
-    auto known = random::algorithm_named(PyUnicode_AsUTF8(p));
+    auto known = random::algorithm_named(bytes_of(p));
     if (!known)
       fail(Code::E1103,
            cat("`alg` is ", repr_of(p), ", expected 'philox', 'threefry' or 'auto_select'"));

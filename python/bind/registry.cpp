@@ -1,6 +1,7 @@
 // The raw ops: called by name, inputs and attributes as the op declares them.
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
+#include "python/bind/arrays.h"
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -23,29 +24,46 @@ std::optional<Shape> shape_in(PyObject* o) {
   return t.rank() == 0 ? Shape::unknown() : Shape(dims);
 }
 
+template <class T>
+bool is(const AttrDef& def) {
+  return std::holds_alternative<T>(def.default_value.value());
+}
+
+// An integer; one that has more than 64 bits is refused with Python's OverflowError.
+int64_t int_in(PyObject* o) {
+  long long v = PyLong_AsLongLong(o);
+  if (v == -1 && PyErr_Occurred()) throw PythonError{};
+  return v;
+}
+
+// What is given for an attribute, by the type that its default has; where that says none, by what
+// it looks like. Nothing where it can't be what is wanted.
 Arg attribute(const AttrDef& def, PyObject* o) {
+  if (is<Shape>(def)) {
+    if (o == Py_None) return Arg(Shape::unknown());
+    if (auto shape = shape_in(o)) return Arg(*shape);
+    if (auto ints = is_one_int(o) ? std::nullopt : ints_of(o)) return Arg(Shape(*ints));
+  }
   if (o == Py_None) return {};
   if (PyBool_Check(o)) return Arg(o == Py_True);
-  if (std::holds_alternative<Shape>(def.default_value.value()))
-    if (auto shape = shape_in(o)) return Arg(*shape);
-  if (PyLong_Check(o)) return Arg(static_cast<int64_t>(PyLong_AsLongLong(o)));
+  if (PyLong_Check(o)) return Arg(int_in(o));
   if (PyFloat_Check(o)) return Arg(PyFloat_AsDouble(o));
-  if (PyUnicode_Check(o)) {
-    // A dtype may be given by name where the default is one.
-    if (std::holds_alternative<DType>(def.default_value.value())) return Arg(dtype_of_object(o));
-    Py_ssize_t size = 0;
-    const char* text = PyUnicode_AsUTF8AndSize(o, &size);
-    if (!text) throw PythonError{};
-    return Arg(std::string(text, static_cast<size_t>(size)));
+  // A dtype may be given by its name.
+  if (PyUnicode_Check(o)) return is<DType>(def) ? Arg(dtype_of_object(o)) : Arg(bytes_of(o));
+  if (PyBytes_Check(o)) return Arg(bytes_of(o));
+  bool list = PyList_Check(o) || PyTuple_Check(o);
+  if (list && (is<std::vector<double>>(def) || is<std::vector<std::string>>(def))) {
+    std::vector<double> numbers;
+    std::vector<std::string> words;
+    if (is<std::vector<double>>(def) && nb::try_cast(nb::handle(o), numbers)) return Arg(numbers);
+    if (is<std::vector<std::string>>(def) && nb::try_cast(nb::handle(o), words)) return Arg(words);
+    return {};
   }
-  if (PyBytes_Check(o))
-    return Arg(std::string(PyBytes_AS_STRING(o), static_cast<size_t>(PyBytes_GET_SIZE(o))));
   if (auto ints = ints_of(o)) {
     if (is_one_int(o)) return Arg((*ints)[0]);
-    if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));
     return Arg(std::move(*ints));
   }
-  if (PyList_Check(o) || PyTuple_Check(o)) {
+  if (list) {
     bool text = PySequence_Fast_GET_SIZE(o) > 0 && PyUnicode_Check(PySequence_Fast_GET_ITEM(o, 0));
     std::vector<std::string> words;
     if (text && nb::try_cast(nb::handle(o), words)) return Arg(std::move(words));
@@ -57,20 +75,47 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   return Arg(dtype_of_object(o));
 }
 
-// Whether an attribute is of the kind that the op says by its default.
+// Whether an attribute is of the type that its default has.
 bool fits(const AttrDef& def, const Arg& given) {
   const auto &wanted = def.default_value.value(), &got = given.value();
+  bool open = std::holds_alternative<std::monostate>(wanted);
   bool number = std::holds_alternative<double>(wanted);
-  bool one = number || std::holds_alternative<bool>(wanted) ||
-             std::holds_alternative<int64_t>(wanted) ||
-             std::holds_alternative<std::string>(wanted) || std::holds_alternative<DType>(wanted);
-  return !one || wanted.index() == got.index() || (number && std::holds_alternative<int64_t>(got));
+  return open || wanted.index() == got.index() || (number && std::holds_alternative<int64_t>(got));
+}
+
+// What an attribute takes, in words; nothing where it is not known.
+const char* kind_of(const AttrDef& def) {
+  if (is<bool>(def)) return "a bool";
+  if (is<int64_t>(def)) return "an int of at most 64 bits";
+  if (is<double>(def)) return "a float";
+  if (is<std::string>(def)) return "a string";
+  if (is<DType>(def)) return "a dtype";
+  if (is<Shape>(def)) return "a shape";
+  if (is<Ints>(def)) return "a list of ints";
+  if (is<std::vector<double>>(def)) return "a list of floats";
+  if (is<std::vector<std::string>>(def)) return "a list of strings";
+  return "";
+}
+
+Arg given_for(const OpDef& op, const AttrDef& def, PyObject* o) {
+  Arg found;
+  bool read = true;
+  try {
+    found = attribute(def, o);
+  } catch (const PythonError&) {
+    PyErr_Clear();
+    read = false;
+  }
+  if (read && fits(def, found)) return found;
+  std::string said = cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o));
+  const char* wanted = kind_of(def);
+  type_error(*wanted ? cat(said, ", expected ", wanted) : said);
 }
 
 // What the next node is called, for an op that has no result to carry the name.
 class NodeName {
  public:
-  explicit NodeName(const char* name) { context().op_name = name; }
+  explicit NodeName(std::string name) { context().op_name = std::move(name); }
   ~NodeName() { context().op_name.clear(); }
   NodeName(const NodeName&) = delete;
 };
@@ -97,11 +142,13 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
     if (hint == DType::kInvalid && o && PyLong_Check(o) && !def.dtypes.has(int32) &&
         def.dtypes.has(float32))
       hint = float32;
-    if (def.list) {
-      Object items = Object::steal(PySequence_Fast(o, "expected a list of tensors"));
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
-        in.push_back(
-            convert(PySequence_Fast_GET_ITEM(items.get(), i), hint, false, def.name.c_str()));
+    if (def.list && o) {
+      if (PyUnicode_Check(o) || (!Py_TYPE(o)->tp_iter && !PySequence_Check(o)))
+        type_error(cat("raw_ops.", op.name, ": argument `", def.name, "` is ", repr_of(o),
+                       ", expected a list of tensors"));
+      Object items = Object::steal(PySequence_Tuple(o));  // conversion may run code that changes it
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i)
+        in.push_back(convert(PyTuple_GET_ITEM(items.get(), i), hint, false, def.name.c_str()));
     } else if (!o || o == Py_None) {
       in.push_back(Tensor());
     } else if (def.dtypes.has(DType::kResource) && is_variable(o)) {
@@ -115,31 +162,24 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
     PyObject* o = given(def.name);
     if (!o && def.required)
       type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
-    try {
-      attrs.push_back(o ? attribute(def, o) : def.default_value);
-      if (o && !fits(def, attrs.back()))
-        fail(Code::E1104, cat(op.name, ": attribute `", def.name, "` is ", attrs.back().text(),
-                              ", expected one like ", def.default_value.text()));
-    } catch (const PythonError&) {
-      PyErr_Clear();
-      type_error(cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o),
-                     ", expected one like ", def.default_value.text()));
-    }
+    attrs.push_back(o ? given_for(op, def, o) : def.default_value);
   }
   for (auto [key, value] : kwargs) {
-    std::string name = nb::cast<std::string>(key);
+    std::string name = bytes_of(key.ptr());
     bool known = name == "name" || op.attr_index(name.c_str()) >= 0;
     for (auto& def : op.inputs) known = known || def.name == name;
     if (!known) type_error(cat("raw_ops.", op.name, " has no argument `", name, "`"));
   }
   Tensors out;
   PyObject* title = given("name");
-  bool titled = title && PyUnicode_Check(title) && PyUnicode_GetLength(title) > 0;
-  if (titled && op.outputs.empty()) {
-    NodeName named(PyUnicode_AsUTF8(title));
+  if (title && title != Py_None && !PyUnicode_Check(title))
+    type_error(cat("raw_ops.", op.name, ": `name` is ", repr_of(title), ", expected a string"));
+  std::string name = title && title != Py_None ? bytes_of(title) : std::string();
+  if (!name.empty() && op.outputs.empty()) {
+    NodeName named(name);
     apply(op, in, attrs, out);
-  } else if (titled) {
-    NamedCall named(PyUnicode_AsUTF8(title), in);
+  } else if (!name.empty()) {
+    NamedCall named(name, in);
     apply(op, in, attrs, out);
     if (!out.empty()) named.finish(out[0]);
   } else {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "python/bind/depth.h"
+
 namespace holdfast::py {
 namespace {
 
@@ -15,14 +17,7 @@ Rules& rules() {
   return *r;
 }
 
-// A structure that holds itself ends in a RecursionError.
-struct Deeper {
-  Deeper() {
-    if (Py_EnterRecursiveCall(" while a nested structure was walked")) throw PythonError{};
-  }
-  ~Deeper() { Py_LeaveRecursiveCall(); }
-  Deeper(const Deeper&) = delete;
-};
+constexpr const char* kWalking = " while a nested structure was walked";
 
 Object sorted_keys(PyObject* mapping) {
   Object keys =
@@ -120,7 +115,7 @@ Object packed(PyObject* part, const std::vector<Object>& leaves, size_t& at, boo
     }
     return leaves[at++];
   }
-  Deeper deeper;
+  Deeper deeper(kWalking);
   std::vector<Object> children = children_of(part);
   for (Object& c : children) c = packed(c.get(), leaves, at, whole);
   return rebuilt(part, std::move(children));
@@ -198,7 +193,7 @@ void flatten(PyObject* structure, std::vector<Object>& out, bool whole) {
     out.push_back(Object::share(structure));
     return;
   }
-  Deeper deeper;
+  Deeper deeper(kWalking);
   for (const Object& child : children_of(structure)) flatten(child.get(), out, whole);
 }
 

@@ -6,6 +6,7 @@
 #include "holdfast/graph/open_graph.h"
 #include "holdfast/op/variable_watcher.h"
 #include "holdfast/ops/scatter.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras.h"
@@ -76,7 +77,7 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
     Tensor initial;
     VariableOptions o;
     o.trainable = PyObject_IsTrue(args[1]) == 1;
-    o.name = PyUnicode_AsUTF8(args[2]);
+    o.name = bytes_of(args[2]);
     if (n > 3 && args[3] != Py_None) o.shape = shape_argument(args[3]);
     OpenGraph* graph = n > 4 && PyObject_IsTrue(args[4]) == 1 ? current_graph() : nullptr;
     const Tensor& value = tensor_argument(args[0], initial);

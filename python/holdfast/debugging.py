@@ -11,6 +11,7 @@ import numpy as np
 from . import _holdfast
 from ._flow.checks import Assert, name_of, passed, refuse_data, require
 from ._graphs.control import after, newest
+from ._graphs.name_scope import named_ops
 from ._messages.diagnostics import name_in_frame
 from ._tensors import registry
 from ._tensors.composite import Composite
@@ -72,6 +73,7 @@ def _pair(x: Any, y: Any) -> tuple[Any, Any]:
     return a, _holdfast.convert(y, a.dtype, False)
 
 
+@named_ops
 def assert_equal(
     x: Any,
     y: Any,
@@ -83,6 +85,7 @@ def assert_equal(
     return _compare("assert_equal", x, y, message, summarize)
 
 
+@named_ops
 def assert_none_equal(
     x: Any,
     y: Any,
@@ -94,6 +97,7 @@ def assert_none_equal(
     return _compare("assert_none_equal", x, y, message, summarize)
 
 
+@named_ops
 def assert_less(
     x: Any,
     y: Any,
@@ -105,6 +109,7 @@ def assert_less(
     return _compare("assert_less", x, y, message, summarize)
 
 
+@named_ops
 def assert_less_equal(
     x: Any,
     y: Any,
@@ -116,6 +121,7 @@ def assert_less_equal(
     return _compare("assert_less_equal", x, y, message, summarize)
 
 
+@named_ops
 def assert_greater(
     x: Any,
     y: Any,
@@ -127,6 +133,7 @@ def assert_greater(
     return _compare("assert_greater", x, y, message, summarize)
 
 
+@named_ops
 def assert_greater_equal(
     x: Any,
     y: Any,
@@ -138,6 +145,7 @@ def assert_greater_equal(
     return _compare("assert_greater_equal", x, y, message, summarize)
 
 
+@named_ops
 def assert_near(
     x: Any,
     y: Any,
@@ -166,6 +174,7 @@ def _each(
     return require(check, ((x, keyword, given),), message, summarize), given
 
 
+@named_ops
 def assert_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -173,6 +182,7 @@ def assert_positive(
     return _each("assert_positive", x, message, summarize)[0]
 
 
+@named_ops
 def assert_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -180,6 +190,7 @@ def assert_negative(
     return _each("assert_negative", x, message, summarize)[0]
 
 
+@named_ops
 def assert_non_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -187,6 +198,7 @@ def assert_non_negative(
     return _each("assert_non_negative", x, message, summarize)[0]
 
 
+@named_ops
 def assert_non_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -197,11 +209,13 @@ def assert_non_positive(
 # Finite numbers.
 
 
+@named_ops
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     """`tensor`; stops if it holds an Inf or a NaN."""
     return after(*_each("check_numerics", tensor, message, None, "tensor"))
 
 
+@named_ops
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
     """`x`; stops if it holds an Inf or a NaN."""
     return after(*_each("assert_all_finite", x, message, None))
@@ -215,6 +229,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Tensor) and bool(tensor.dtype.is_numeric)
 
 
+@named_ops
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> None:
     """TypeError unless `x` has an integer dtype."""
     a = convert_to_tensor(x)
@@ -223,6 +238,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         _holdfast.wrong_dtype("assert_integer", a, words, "an integer dtype", message or "")
 
 
+@named_ops
 def assert_type(
     tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
 ) -> None:
@@ -299,11 +315,13 @@ def _ranked(check: str, x: Any, keyword: str, ranks: list[int], message: Any) ->
     return newest([given])
 
 
+@named_ops
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Stops unless `x` has `rank` dimensions."""
     return _ranked("assert_rank", x, "x", [_scalar_rank(rank)], message)
 
 
+@named_ops
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> Any:
@@ -311,6 +329,7 @@ def assert_rank_at_least(
     return _ranked("assert_rank_at_least", x, "x", [_scalar_rank(rank)], message)
 
 
+@named_ops
 def assert_rank_in(
     x: Any, ranks: Iterable[Any], message: str | None = None, name: str | None = None
 ) -> Any:
@@ -319,6 +338,7 @@ def assert_rank_in(
     return _ranked("assert_rank_in", x, "x", wanted, message)
 
 
+@named_ops
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """`tensor`; stops unless it is a single value."""
     given = convert_to_tensor(tensor)
@@ -326,6 +346,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     return after(checked, given)
 
 
+@named_ops
 def assert_shapes(
     shapes: Any,
     data: Any = None,

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _holdfast
 from ._graphs.init_scope import init_scope
+from ._graphs.name_scope import named_ops
 from ._tensors.registry import function
 from ._tensors.tensor import convert_to_tensor
 from ._variables.variable import Variable
@@ -159,6 +160,7 @@ class Generator:
             states = self._base.split(count)
         return [Generator(state=state, alg=self._alg) for state in states]
 
+    @named_ops
     def normal(
         self,
         shape: Any,
@@ -170,6 +172,7 @@ class Generator:
         """Normal with the given mean and standard deviation."""
         return self._base.normal(shape, mean, stddev, dtype)
 
+    @named_ops
     def truncated_normal(
         self,
         shape: Any,
@@ -181,6 +184,7 @@ class Generator:
         """Normal, values further than two standard deviations from the mean drawn again."""
         return self._base.truncated_normal(shape, mean, stddev, dtype)
 
+    @named_ops
     def uniform(
         self,
         shape: Any,
@@ -192,10 +196,12 @@ class Generator:
         """Uniform in [minval, maxval); an integer dtype with both None takes any value."""
         return self._base.uniform(shape, minval, maxval, dtype)
 
+    @named_ops
     def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Any:
         """Any value of the integer dtype."""
         return self._base.uniform_full_int(shape, dtype)
 
+    @named_ops
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: str | None = None
     ) -> Any:

@@ -156,17 +156,6 @@ def compared(x: Any) -> Any:
     return values == others
 
 
-def handed_on(x: Any) -> Any:
-    values: list[Any] = []
-    if x > -1.5:
-        values.append(x)
-        if x > 1:
-            values.extend([x * 2, x * 3])
-    elif x < -1:
-        values += [-x]
-    return values
-
-
 def taken_into_a_loop(x: Any) -> Any:
     values = [x]
     if x > 0:
@@ -208,7 +197,6 @@ PROGRAMS = [
     last_of_it,
     by_setdefault,
     compared,
-    handed_on,
     taken_into_a_loop,
     chosen_after_it,
 ]

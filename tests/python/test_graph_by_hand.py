@@ -60,6 +60,26 @@ def test_a_name_goes_to_the_result_of_a_function_of_many_ops(graph):
     assert all(name == "loss" or name.startswith("loss/") for name in inside)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: tf.map_fn(lambda row: row * 2, x, name="mine"),
+        lambda x: tf.foldl(lambda a, b: a + b, x, name="mine"),
+        lambda x: tf.scan(lambda a, b: a + b, x, name="mine"),
+        lambda x: tf.cond(x[0] > 0, lambda: x + 1, lambda: x, name="mine"),
+        lambda x: tf.switch_case(tf.cast(x[0], tf.int32), [lambda: x, lambda: -x], name="mine"),
+        lambda x: tf.debugging.assert_positive(x, name="mine"),
+        lambda x: tf.debugging.check_numerics(x, "no number", "mine"),
+        lambda x: tf.TensorArray(tf.float32, 2).unstack(x, name="mine").stack(name="mine"),
+        lambda x: tf.io.decode_csv(tf.strings.as_string(x), [0.0], name="mine"),
+        lambda x: v1.scatter_add(tf.Variable([1.0, 2.0]), [0], x[:1], name="mine"),
+    ],
+)
+def test_a_name_is_the_scope_of_what_a_function_makes(graph, make):
+    make(v1.placeholder(tf.float32, [2]))
+    assert any(op.name.startswith("mine/") for op in graph.get_operations())
+
+
 def test_name_scopes_nest_count_and_return_to_the_root(graph):
     with tf.name_scope("a") as a, tf.name_scope("b") as b:
         t = tf.constant(1, name="t")

@@ -247,6 +247,15 @@ def test_what_an_optimizer_keeps_is_found_by_its_name(graph):
     assert v1.trainable_variables() == [v]
 
 
+def test_what_an_optimizer_keeps_may_have_another_name(graph):
+    v = tf.Variable([1.0, 2.0], name="v")
+    optimizer = train.FtrlOptimizer(0.1, accum_name="squares", linear_name="sums")
+    optimizer.minimize(tf.reduce_sum(v * v))
+    assert optimizer.get_slot(v, "accum").name == "v/squares:0"
+    assert optimizer.get_slot(v, "linear").name == "v/sums:0"
+    assert optimizer._zeros_slot(v, "mine", "Own").name == "v/Own:0"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -94,3 +94,42 @@ def test_what_says_no_rate_is_refused():
         train.exponential_decay(0.1, None, 10, 0.5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="one value more"):
         train.piecewise_constant(tf.Variable(0), [1, 2], [1.0, 2.0])
+
+
+DECAYS = {
+    "exponential_decay": ("ExponentialDecay", [0.1, 10, 0.5]),
+    "natural_exp_decay": ("ExponentialDecay", [0.1, 10, 0.5]),
+    "inverse_time_decay": ("InverseTimeDecay", [0.1, 10, 0.5]),
+    "polynomial_decay": ("PolynomialDecay", [0.1, 10]),
+    "cosine_decay_restarts": ("SGDRDecay", [0.1, 10]),
+    "linear_cosine_decay": ("LinearCosineDecay", [0.1, 10]),
+}
+
+
+@pytest.mark.parametrize("function", DECAYS)
+def test_a_rate_is_called_by_its_name(function):
+    own, (start, *others) = DECAYS[function]
+    with tf.Graph().as_default() as graph:
+        count = tf.compat.v1.placeholder(tf.int64, [])
+        for said, name in (({}, own), ({"name": "rate"}, "rate")):
+            rate = getattr(train, function)(start, count, *others, **said)
+            assert rate.op.name == name
+            made = graph.get_operations()
+            assert any(op.name.startswith(f"{name}/") for op in made)
+
+
+@pytest.mark.parametrize(
+    "make, scope",
+    [
+        (lambda n, **said: train.cosine_decay(0.1, n, 10, **said), "CosineDecay"),
+        (
+            lambda n, **said: train.piecewise_constant(n, [3], [1.0, 0.5], **said),
+            "PiecewiseConstant",
+        ),
+    ],
+)
+def test_a_rate_is_made_in_a_scope(make, scope):
+    with tf.Graph().as_default():
+        count = tf.compat.v1.placeholder(tf.int64, [])
+        assert make(count).op.name.startswith(f"{scope}/")
+        assert make(count, name="rate").op.name.startswith("rate/")

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.control import graph_for, grouped, newest, ordered
+from .._graphs.name_scope import named_ops
 from .._messages.diagnostics import argument_name
 from .._structures import nesting
 from .._tensors import registry
@@ -100,6 +101,7 @@ def name_of(value: Any, position: int, keyword: str) -> str:
     return argument_name(value, position, keyword) or keyword
 
 
+@named_ops
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.eager import control_dependencies, done
+from .._graphs.name_scope import named_ops
 from .._graphs.operation import Operation
 from .._structures import nesting
 from .._tensors import registry
@@ -162,6 +163,7 @@ def _pack(structure: Any, flat: Sequence[Any]) -> Any:
     return nesting.pack_sequence_as(structure, list(flat))
 
 
+@named_ops
 def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
@@ -184,6 +186,7 @@ def cond(
     return _pack(either(second.structure, first.structure), flat)
 
 
+@named_ops
 def case(
     pred_fn_pairs: Any,
     default: Callable[[], Any] | None = None,
@@ -242,6 +245,7 @@ class _Choice:
         return cond(self._pred, self._then, self._otherwise)
 
 
+@named_ops
 def switch_case(
     branch_index: Any,
     branch_fns: Any,

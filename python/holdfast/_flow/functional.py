@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._graphs.name_scope import named_ops
 from .._structures import nesting
 from .._tensors import registry
 from .._tensors.shape import TensorShape, TensorSpec
@@ -58,6 +59,7 @@ def _row(flat: list[Any], structure: Any, i: Any) -> Any:
     )
 
 
+@named_ops
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
@@ -201,6 +203,7 @@ def _fold(fn: Any, elems: Any, initializer: Any, backwards: bool) -> Any:
     return control.while_loop(lambda i, _: i < n, body, [first, initializer])[1]
 
 
+@named_ops
 def foldl(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -215,6 +218,7 @@ def foldl(
     return found if back_prop else control.without_gradient(found)
 
 
+@named_ops
 def foldr(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -229,6 +233,7 @@ def foldr(
     return found if back_prop else control.without_gradient(found)
 
 
+@named_ops
 def scan(
     fn: Callable[[Any, Any], Any],
     elems: Any,

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.eager import no_op
+from .._graphs.name_scope import named_ops
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
 from .._tensors.shape import TensorShape, as_shape
@@ -113,6 +114,7 @@ class TensorArray:
             )
         return self._element_shape.merge_with(shape)
 
+    @named_ops
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with another element `index`."""
         value = _holdfast.convert(value, self._dtype)
@@ -144,10 +146,12 @@ class TensorArray:
         self._flow, self._element_shape = flow, shape  # eager code may go on with the old name
         return self
 
+    @named_ops
     def read(self, index: Any, name: str | None = None) -> Any:
         """Element `index`."""
         return _holdfast.list_get(self._flow, self._index(index), self._dtype, self._dims())
 
+    @named_ops
     def stack(self, name: str | None = None) -> Any:
         """All elements along a new first axis."""
         stacked = _holdfast.list_stack(self._flow, self._dtype, self._dims())
@@ -156,14 +160,17 @@ class TensorArray:
             stacked.set_shape([self._size, *stacked.shape.as_list()[1:]])
         return stacked
 
+    @named_ops
     def concat(self, name: str | None = None) -> Any:
         """All elements joined along their first axis."""
         return _holdfast.list_concat(self._flow, self._dtype, self._dims())
 
+    @named_ops
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """The elements `indices` along a new first axis."""
         return registry.function("gather")(self.stack(), indices)
 
+    @named_ops
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """An array of the rows of `value`."""
         value = _holdfast.convert(value, self._dtype)
@@ -174,6 +181,7 @@ class TensorArray:
         )  # as many as there are
         return made
 
+    @named_ops
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with rows of `value` as its elements `indices`."""
         indices, value = _holdfast.convert(indices), _holdfast.convert(value, self._dtype)
@@ -182,6 +190,7 @@ class TensorArray:
             made = made.write(indices[i], value[i])
         return made
 
+    @named_ops
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """An array of consecutive pieces of `value`."""
         pieces = registry.function("split")(_holdfast.convert(value, self._dtype), lengths)
@@ -192,6 +201,7 @@ class TensorArray:
                 shape = TensorShape([None, *shape.as_list()[1:]])
         return self._changed(flow, self._seen(shape))
 
+    @named_ops
     def size(self, name: str | None = None) -> Any:
         """How many elements it has."""
         return _holdfast.list_length(self._flow)

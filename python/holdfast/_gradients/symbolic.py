@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
-from .._graphs.name_scope import name_scope
+from .._graphs.name_scope import name_scope, named_ops
 from .._structures import nesting
 from .._tensors import registry
 from .._tensors.composite import differentiated, regrouped
@@ -87,6 +87,7 @@ class _entered:
             self._context.__exit__(*error)
 
 
+@named_ops
 def hessians(
     ys: Any,
     xs: Any,

@@ -16,7 +16,7 @@ from .._tensors.tensor import convert_to_tensor
 from .control import graph_for, grouped, is_value, ordered
 from .graph import graph_around
 from .init_scope import init_scope
-from .name_scope import scoped
+from .name_scope import named_ops, scoped
 from .operation import Operation, nodes_of
 
 __all__ = [
@@ -50,11 +50,13 @@ def get_current_name_scope() -> str:
     return scoped("").removesuffix("/")
 
 
+@named_ops
 def timestamp(name: str | None = None) -> Any:
     """Seconds since 1970, as float64."""
     return convert_to_tensor(time.time(), float64)
 
 
+@named_ops
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """The tensors as a list, each computed when all are: eager ones have been already."""
     graph = graph_for(t for t in tensors if t is not None)

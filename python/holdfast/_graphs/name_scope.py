@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any, TypeVar
 
 from .. import _holdfast
+from .._messages.calls import refuse_call
 from ..errors import fail
 
-__all__ = ["name_scope", "scoped"]
+__all__ = ["name_scope", "named_ops", "scoped"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class name_scope:
@@ -65,3 +71,23 @@ def scoped(name: str) -> str:
     """`name` with the prefix in force."""
     now: str = _holdfast.get_name_scope()
     return now + name
+
+
+def named_ops(function: _F) -> _F:
+    """A function of several ops: its argument `name` is the scope in which they are made."""
+    at = function.__code__.co_varnames.index("name")
+
+    @functools.wraps(function)
+    def in_scope(*args: Any, **kwargs: Any) -> Any:
+        name = args[at] if len(args) > at else kwargs.get("name")
+        try:
+            if not name:
+                return function(*args, **kwargs)
+            with name_scope(name):
+                return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                refuse_call(function, args, kwargs)  # no frame: the call itself did not fit
+            raise
+
+    return in_scope  # type: ignore[return-value]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
+from .._graphs.name_scope import named_ops
 from .._tensors.dtypes import DType, as_dtype, string
 from ..errors import fail
 
@@ -18,6 +19,7 @@ def default_tensor(value: Any) -> Any:
     return _holdfast.convert(value)
 
 
+@named_ops
 def decode_csv(
     records: Any,
     record_defaults: Any,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _holdfast
+from .._graphs.name_scope import named_ops
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32, int64, string
 from .._tensors.shape import as_shape
@@ -254,6 +255,7 @@ def _parsed(serialized: Any, features: Any, function: str, single: bool) -> dict
     return wanted.results(found)[0]
 
 
+@named_ops
 def parse_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
@@ -261,6 +263,7 @@ def parse_example(
     return _parsed(serialized, features, "parse_example", False)
 
 
+@named_ops
 def parse_single_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
@@ -284,6 +287,7 @@ def _sequences(
     return own, steps, lengths
 
 
+@named_ops
 def parse_single_sequence_example(
     serialized: Any,
     context_features: Any = None,
@@ -297,6 +301,7 @@ def parse_single_sequence_example(
     )[:2]
 
 
+@named_ops
 def parse_sequence_example(
     serialized: Any,
     context_features: Any = None,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._graphs.eager import executing_eagerly
+from .._graphs.name_scope import name_scope
 from .._tensors import registry
 from .._tensors.tensor import convert_to_tensor
 from ..errors import fail
@@ -22,21 +23,46 @@ __all__ = [
     "polynomial_decay",
 ]
 
+_add = registry.function("add")
 _cast = registry.function("cast")
+_ceil = registry.function("math.ceil")
+_cos = registry.function("cos")
+_divide = registry.function("divide")
+_exp = registry.function("exp")
 _floor = registry.function("floor")
+_log = registry.function("math.log")
 _maximum = registry.function("maximum")
 _minimum = registry.function("minimum")
+_multiply = registry.function("multiply")
 _where = registry.function("where")
 
 
-def _later(rate: Callable[[], Any]) -> Any:
-    """A tensor of a graph; in eager code what gives the rate of the step that is counted then."""
-    return rate if executing_eagerly() else rate()
+def _later(name: str, rate: Callable[[str], Any]) -> Any:
+    """What `rate` makes in the scope `name`, of which it is told.
+
+    It is a tensor of a graph; in eager code what gives the rate of the step that is counted then.
+    """
+
+    def in_scope() -> Any:
+        with name_scope(name) as scope:
+            return rate(scope)
+
+    return in_scope if executing_eagerly() else in_scope()
 
 
-def _need_steps(global_step: Any, name: str) -> None:
+def _falling(
+    name: str, formula: Callable[..., Any], learning_rate: Any, global_step: Any, *others: Any
+) -> Any:
+    """`formula(name, learning_rate, global_step, *others)`, of tensors of the rate's dtype."""
     if global_step is None:
         raise ValueError(f"`{name}` needs `global_step`, the count of steps")
+
+    def rate(scope: str) -> Any:
+        start = convert_to_tensor(learning_rate)
+        given = (_cast(convert_to_tensor(other), start.dtype) for other in (global_step, *others))
+        return formula(scope, start, *given)
+
+    return _later(name, rate)
 
 
 def exponential_decay(
@@ -48,25 +74,17 @@ def exponential_decay(
     name: str | None = None,
 ) -> Any:
     """`learning_rate * decay_rate ** (global_step / decay_steps)`."""
-    _need_steps(global_step, "exponential_decay")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        past = _past(global_step, decay_steps, start.dtype, staircase)
-        return start * _cast(convert_to_tensor(decay_rate), start.dtype) ** past
+    def rate(scope: str, start: Any, step: Any, time: Any, falls: Any) -> Any:
+        return _multiply(start, falls ** _past(step, time, staircase), name=scope)
 
-    return _later(rate)
+    name = name or "ExponentialDecay"
+    return _falling(name, rate, learning_rate, global_step, decay_steps, decay_rate)
 
 
-def _past(global_step: Any, decay_steps: Any, dtype: Any, staircase: bool = False) -> Any:
+def _past(step: Any, time: Any, staircase: bool) -> Any:
     """How often the time of decay has passed."""
-    steps, time = (_cast(convert_to_tensor(x), dtype) for x in (global_step, decay_steps))
-    return _floor(steps / time) if staircase else steps / time
-
-
-def _passed(global_step: Any, decay_steps: Any, dtype: Any) -> Any:
-    """The part of the time of decay that has passed, 1 at most."""
-    return _minimum(_past(global_step, decay_steps, dtype), 1)
+    return _floor(step / time) if staircase else step / time
 
 
 def piecewise_constant(
@@ -80,7 +98,7 @@ def piecewise_constant(
             "expected one value more",
         )
 
-    def rate() -> Any:
+    def rate(_: str) -> Any:
         at = convert_to_tensor(x)
         kept = [convert_to_tensor(value) for value in values]
         if any(value.dtype != kept[0].dtype for value in kept):
@@ -90,7 +108,7 @@ def piecewise_constant(
             found = _where(at <= _cast(convert_to_tensor(boundary), at.dtype), value, found)
         return found
 
-    return _later(rate)
+    return _later(name or "PiecewiseConstant", rate)
 
 
 def polynomial_decay(
@@ -106,17 +124,15 @@ def polynomial_decay(
 
     With `cycle` the time is twice, three times ... as long once it has passed.
     """
-    _need_steps(global_step, "polynomial_decay")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        end, by = (_cast(convert_to_tensor(v), start.dtype) for v in (end_learning_rate, power))
-        past = _past(global_step, decay_steps, start.dtype)
+    def rate(scope: str, start: Any, step: Any, time: Any, end: Any, by: Any) -> Any:
+        past = step / time
         if cycle:
-            past = past / _maximum(registry.function("math.ceil")(past), 1)
-        return (start - end) * (1 - _minimum(past, 1)) ** by + end
+            past = past / _maximum(_ceil(past), 1)
+        return _add((start - end) * (1 - _minimum(past, 1)) ** by, end, name=scope)
 
-    return _later(rate)
+    name = name or "PolynomialDecay"
+    return _falling(name, rate, learning_rate, global_step, decay_steps, end_learning_rate, power)
 
 
 def natural_exp_decay(
@@ -128,15 +144,12 @@ def natural_exp_decay(
     name: str | None = None,
 ) -> Any:
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
-    _need_steps(global_step, "natural_exp_decay")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        past = _past(global_step, decay_steps, start.dtype, staircase)
-        falls = _cast(convert_to_tensor(decay_rate), start.dtype)
-        return start * registry.function("exp")(-falls * past)
+    def rate(scope: str, start: Any, step: Any, time: Any, falls: Any) -> Any:
+        return _multiply(start, _exp(-falls * _past(step, time, staircase)), name=scope)
 
-    return _later(rate)
+    name = name or "ExponentialDecay"
+    return _falling(name, rate, learning_rate, global_step, decay_steps, decay_rate)
 
 
 def inverse_time_decay(
@@ -148,19 +161,17 @@ def inverse_time_decay(
     name: str | None = None,
 ) -> Any:
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
-    _need_steps(global_step, "inverse_time_decay")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        past = _past(global_step, decay_steps, start.dtype, staircase)
-        return start / (1 + _cast(convert_to_tensor(decay_rate), start.dtype) * past)
+    def rate(scope: str, start: Any, step: Any, time: Any, falls: Any) -> Any:
+        return _divide(start, 1 + falls * _past(step, time, staircase), name=scope)
 
-    return _later(rate)
+    name = name or "InverseTimeDecay"
+    return _falling(name, rate, learning_rate, global_step, decay_steps, decay_rate)
 
 
 def _half_wave(part: Any) -> Any:
     """From 1 to 0 while `part` goes from 0 to 1."""
-    return 0.5 * (1 + registry.function("cos")(math.pi * part))
+    return 0.5 * (1 + _cos(math.pi * part))
 
 
 def cosine_decay(
@@ -171,14 +182,11 @@ def cosine_decay(
     name: str | None = None,
 ) -> Any:
     """Down to `alpha` of `learning_rate` by half a cosine."""
-    _need_steps(global_step, "cosine_decay")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        part = _passed(global_step, decay_steps, start.dtype)
-        return start * ((1 - alpha) * _half_wave(part) + alpha)
+    def rate(_: str, start: Any, step: Any, time: Any) -> Any:
+        return start * ((1 - alpha) * _half_wave(_minimum(step / time, 1)) + alpha)
 
-    return _later(rate)
+    return _falling(name or "CosineDecay", rate, learning_rate, global_step, decay_steps)
 
 
 def cosine_decay_restarts(
@@ -191,21 +199,19 @@ def cosine_decay_restarts(
     name: str | None = None,
 ) -> Any:
     """Half cosines one after another, each `t_mul` times as long and `m_mul` times as high."""
-    _need_steps(global_step, "cosine_decay_restarts")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        past = _past(global_step, first_decay_steps, start.dtype)
+    def rate(scope: str, start: Any, step: Any, first: Any) -> Any:
+        past = step / first
         if t_mul == 1:
             before = _floor(past)
             part = past - before
         else:
-            log = registry.function("math.log")
-            before = _floor(log(1 - past * (1 - t_mul)) / math.log(t_mul))
+            before = _floor(_log(1 - past * (1 - t_mul)) / math.log(t_mul))
             part = (past - (1 - t_mul**before) / (1 - t_mul)) / t_mul**before
-        return start * ((1 - alpha) * m_mul**before * _half_wave(part) + alpha)
+        high = (1 - alpha) * m_mul**before
+        return _multiply(start, high * _half_wave(part) + alpha, name=scope)
 
-    return _later(rate)
+    return _falling(name or "SGDRDecay", rate, learning_rate, global_step, first_decay_steps)
 
 
 def linear_cosine_decay(
@@ -218,11 +224,10 @@ def linear_cosine_decay(
     name: str | None = None,
 ) -> Any:
     """A cosine of some periods that falls as a line, above `beta`."""
-    _need_steps(global_step, "linear_cosine_decay")
 
-    def rate() -> Any:
-        start = convert_to_tensor(learning_rate)
-        part = _passed(global_step, decay_steps, start.dtype)
-        return start * ((alpha + 1 - part) * _half_wave(2 * num_periods * part) + beta)
+    def rate(scope: str, start: Any, step: Any, time: Any) -> Any:
+        part = _minimum(step / time, 1)
+        line = (alpha + 1 - part) * _half_wave(2 * num_periods * part)
+        return _multiply(start, line + beta, name=scope)
 
-    return _later(rate)
+    return _falling(name or "LinearCosineDecay", rate, learning_rate, global_step, decay_steps)

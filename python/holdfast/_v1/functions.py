@@ -13,6 +13,7 @@ from .._flow.checks import refuse_data
 from .._flow.pyfunc import numpy_function
 from .._gradients.symbolic import gradients
 from .._graphs.eager import control_dependencies
+from .._graphs.name_scope import named_ops
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int64
 from .._tensors.indexed_slices import IndexedSlices
@@ -242,6 +243,7 @@ def py_func(
     return numpy_function(func, inp, Tout, stateful, name)
 
 
+@named_ops
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
     """The value of `ref`, which then goes up by one."""
     return ref.count_up_to(limit)
@@ -260,7 +262,8 @@ def _scatter(how: str) -> Callable[..., Any]:
         ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """The value of `ref` after rows of it were changed."""
-        return getattr(ref, f"scatter_{how}")(IndexedSlices(updates, indices))
+        change = getattr(ref, f"scatter_{how}")
+        return change(IndexedSlices(updates, indices), use_locking, name)
 
     scatter.__name__ = f"scatter_{how}"
     return scatter
@@ -271,7 +274,7 @@ def _scatter_nd(how: str) -> Callable[..., Any]:
         ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
     ) -> Any:
         """The value of `ref` after parts of it were changed."""
-        return getattr(ref, f"scatter_nd_{how}")(indices, updates)
+        return getattr(ref, f"scatter_nd_{how}")(indices, updates, name)
 
     scatter.__name__ = f"scatter_nd_{how}"
     return scatter
@@ -308,6 +311,7 @@ def _check(name: str) -> Callable[..., Any]:
     return made
 
 
+@named_ops
 def batch_scatter_update(
     ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
 ) -> Any:

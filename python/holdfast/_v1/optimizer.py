@@ -242,18 +242,21 @@ class Optimizer:
 
     # What it keeps.
 
-    def _slot_of(self, variable: Any, slot: str, start: Callable[[], Any]) -> Any:
-        """A variable of the same shape that begins as `start()`, made once."""
+    def _slot_of(self, variable: Any, slot: str, op_name: str, start: Callable[[], Any]) -> Any:
+        """A variable of the same shape that begins as `start()`, made once.
+
+        It is named after the variable and `op_name`.
+        """
         slots = self._slots.setdefault(slot, {})
         key = variable.ref()
         if key not in slots:
             with name_scope(""):
-                name = f"{variable_scope_prefix()}{variable._full_name}/{self._name}"
+                name = f"{variable_scope_prefix()}{variable._full_name}/{op_name}"
                 loose = None if variable.shape.is_fully_defined() else variable.shape
                 slots[key] = Variable(start, False, name=name, dtype=variable.dtype, shape=loose)
         return slots[key]
 
-    def _filled_slot(self, variable: Any, slot: str, value: float) -> Any:
+    def _filled_slot(self, variable: Any, slot: str, op_name: str, value: float) -> Any:
         def start() -> Any:
             one = convert_to_tensor(value, variable.dtype)
             if variable.shape.is_fully_defined():
@@ -261,15 +264,15 @@ class Optimizer:
             shape = registry.function("shape")(variable.initialized_value())
             return registry.function("fill")(shape, one)
 
-        return self._slot_of(variable, slot, start)
+        return self._slot_of(variable, slot, op_name, start)
 
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
         """A variable like `var` that begins at zero, made once."""
-        return self._filled_slot(var, slot_name, 0.0)
+        return self._filled_slot(var, slot_name, op_name, 0.0)
 
     def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:
         """A variable that begins as `val`, made once."""
-        return self._slot_of(var, slot_name, lambda: val)
+        return self._slot_of(var, slot_name, op_name, lambda: val)
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         """A variable that belongs to the optimizer itself, made once per graph."""

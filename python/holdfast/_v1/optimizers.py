@@ -42,11 +42,13 @@ class _Rule(Optimizer):
         self._numbers = numbers
         self._now: dict[str, Any] = {}
         self._flags: dict[str, Any] = {}
+        self._slot_names: dict[str, str | None] = {}  # of those not named after the optimizer
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         for variable in var_list:
             for _, slot, start in self._kept:
-                self._filled_slot(variable, slot, start)
+                name = self._slot_names.get(slot) or self._name
+                self._filled_slot(variable, slot, name, start)
 
     def _prepare(self) -> None:
         self._now = {k: convert_to_tensor(called(v)) for k, v in self._numbers.items()}
@@ -259,6 +261,7 @@ class FtrlOptimizer(_Rule):
         super().__init__(use_locking, name, **numbers)
         self._op = "FtrlV2" if shrinkage > 0.0 else "Ftrl"
         self._beta = beta or 0.0
+        self._slot_names = {"accum": accum_name, "linear": linear_name}
         self._kept = (("accum", "accum", initial_accumulator_value), ("linear", "linear", 0.0))
 
     def _prepare(self) -> None:

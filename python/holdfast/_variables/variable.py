@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _holdfast
-from .._graphs.name_scope import scoped
+from .._graphs.name_scope import named_ops, scoped
 from .._messages.in_place import refuse_in_place
 from .._tensors import registry, slicing
 from .._tensors.dtypes import as_dtype
@@ -261,11 +261,11 @@ class Variable(_holdfast.VariableBase):
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
         """The rows `indices`."""
-        return registry.function("gather")(self, indices)
+        return registry.function("gather")(self, indices, name=name)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """The parts that `indices` point at."""
-        return registry.function("gather_nd")(self, indices)
+        return registry.function("gather_nd")(self, indices, name=name)
 
     def count_up_to(self, limit: int) -> Any:
         """The value, which then goes up by one; OutOfRangeError at `limit`."""
@@ -299,68 +299,81 @@ class Variable(_holdfast.VariableBase):
         registry.raw_op(op, ref=self, **given)
         return self
 
+    @named_ops
     def scatter_add(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Adds rows."""
         return self._scatter("add", sparse_delta)
 
+    @named_ops
     def scatter_sub(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Subtracts rows."""
         return self._scatter("sub", sparse_delta)
 
+    @named_ops
     def scatter_max(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Takes the greater of its own and the given rows."""
         return self._scatter("max", sparse_delta)
 
+    @named_ops
     def scatter_min(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Takes the lesser of its own and the given rows."""
         return self._scatter("min", sparse_delta)
 
+    @named_ops
     def scatter_mul(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Multiplies rows."""
         return self._scatter("mul", sparse_delta)
 
+    @named_ops
     def scatter_div(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Divides rows."""
         return self._scatter("div", sparse_delta)
 
+    @named_ops
     def scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces rows."""
         return self._scatter("update", sparse_delta)
 
+    @named_ops
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Adds to the parts that `indices` point at."""
         return self._scatter_nd("add", indices, updates)
 
+    @named_ops
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Subtracts from the parts that `indices` point at."""
         return self._scatter_nd("sub", indices, updates)
 
+    @named_ops
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Takes the greater of its own and the given parts."""
         return self._scatter_nd("max", indices, updates)
 
+    @named_ops
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Takes the lesser of its own and the given parts."""
         return self._scatter_nd("min", indices, updates)
 
+    @named_ops
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Replaces the parts that `indices` point at."""
         return self._scatter_nd("update", indices, updates)
 
+    @named_ops
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
