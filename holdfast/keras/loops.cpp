@@ -89,12 +89,13 @@ Logs told_at_end(ModelLayer& model, const Nested& results) {
 }
 
 // Training goes on with fewer batches than `fit` was asked for, or ends.
-void tell_of_end(Where asked, std::string headline, std::string why, std::string fix) {
+void tell_of_end(Where asked, std::string headline, std::string why, std::string fix,
+                 const char* what = "training") {
   Diagnostic d;
   d.code = Code::W1403;
   d.severity = Severity::kWarning;
   d.headline = cat(headline, ": the data has no further batch");
-  Label label = used_here("training was asked for here");
+  Label label = used_here(cat(what, " was asked for here"));
   label.loc = locate(asked);
   label.primary = true;
   if (label.loc.line > 0) d.labels.push_back(std::move(label));
@@ -104,15 +105,15 @@ void tell_of_end(Where asked, std::string headline, std::string why, std::string
 }
 
 // A loop over data was to make so many steps.
-void tell_of_fewer(Where asked, const char* loop, const std::optional<int64_t>& steps,
-                   int64_t done) {
+void tell_of_fewer(Where asked, const char* loop, const char* what,
+                   const std::optional<int64_t>& steps, int64_t done) {
   if (done == 0)
-    tell_of_end(asked, cat("`", loop, "` has nothing to tell"), "the data ended before the first",
-                "give at least one batch");
+    tell_of_end(asked, cat("`", loop, "` has nothing to tell"),
+                "the data ended before the first batch", "give at least one batch", what);
   else if (more(steps, done) && steps)
     tell_of_end(asked, cat("`", loop, "` ended after step ", done, " of ", *steps),
                 "`steps` is more than the data has",
-                "give the dataset `repeat()`, or a smaller `steps`");
+                "give the dataset `repeat()`, or a smaller `steps`", what);
 }
 
 // A loop over a dataset without an end would have none either.
@@ -318,7 +319,7 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
     around->tell(Moment::kTestBatchEnd, done - 1, now);
     if (model.stop_evaluating) break;
   }
-  if (!model.stop_evaluating) tell_of_fewer(line, "evaluate", o.steps, done);
+  if (!model.stop_evaluating) tell_of_fewer(line, "evaluate", "evaluation", o.steps, done);
   Logs logs = done > 0 ? told_at_end(model, results) : Logs();
   around->tell(Moment::kTestEnd, 0, logs);
   return logs;
@@ -363,7 +364,7 @@ Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to predict"),
          "the data ended before the first one");
-  if (!model.stop_predicting) tell_of_fewer(line, "predict", o.steps, done);
+  if (!model.stop_predicting) tell_of_fewer(line, "predict", "prediction", o.steps, done);
   callbacks.tell(Moment::kPredictEnd);
   std::vector<Tensor> whole;
   for (std::vector<Tensor>& p : parts)
