@@ -4,6 +4,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/keras/model.h"
+#include "holdfast/ops/array.h"
 
 namespace holdfast::keras {
 
@@ -22,19 +23,36 @@ CallbackHooks& callback_hooks() {
   return *hooks;
 }
 
+namespace {
+
+bool same_type(const std::vector<Tensor>& all) {
+  return std::all_of(all.begin(), all.end(), [&](const Tensor& t) {
+    return t.dtype() == all[0].dtype() && t.shape() == all[0].shape();
+  });
+}
+
+void add(Logs& to, const std::string& name, const Nested& value) {
+  if (value.is_dict()) {  // each number by its own name
+    for (const Nested::Entry& e : value.entries()) add(to, e.first, e.second);
+    return;
+  }
+  std::vector<Tensor> leaves = value.leaves();
+  if (leaves.empty() || !same_type(leaves)) return;
+  Tensor t = leaves.size() == 1 ? leaves[0] : stack(leaves);
+  if (t.size() == 1)
+    to.set(name, t.to_double());
+  else if (is_floating(t.dtype()) || is_integer(t.dtype()) || t.dtype() == boolean)
+    to.set(name, t);
+}
+
+}  // namespace
+
 Logs Logs::of(const Nested& results) {
   Logs out;
-  auto add = [&](const std::string& name, const Tensor& t) {
-    if (t.size() == 1)
-      out.set(name, t.to_double());
-    else if (is_floating(t.dtype()) || is_integer(t.dtype()) || t.dtype() == boolean)
-      out.set(name, t);
-  };
   if (results.is_dict())
-    for (const auto& [name, value] : results.entries())
-      for (const Tensor& t : value.leaves()) add(name, t);
+    for (const auto& [name, value] : results.entries()) add(out, name, value);
   else if (std::vector<Tensor> leaves = results.leaves(); leaves.size() == 1)
-    if (leaves[0].size() == 1) add("loss", leaves[0]);
+    if (leaves[0].size() == 1) add(out, "loss", leaves[0]);
   return out;
 }
 

@@ -293,6 +293,11 @@ void Compiled::track(const Tensor& loss, const Tensor& examples) {
   loss_tracker().update_state(loss, {}, examples);
 }
 
+bool Compiled::tracked() const {
+  if (!tracker_) return false;
+  return tracker_->variables().back().read().to_double() > 0;  // how many values it is the mean of
+}
+
 std::vector<Ref<Metric>> Compiled::metrics() const {
   std::vector<Ref<Metric>> out;
   if (tracker_) out.push_back(tracker_);
@@ -322,14 +327,13 @@ std::vector<Compiled::Told> Compiled::told() {
     std::string name = m->name();
     bool own = std::find(o.own.begin(), o.own.end(), m.get()) != o.own.end();
     if (!own && name.starts_with(prefix)) name = name.substr(prefix.size());
-    auto with = [&](const std::string& plain, const Nested& value) {
-      tell({prefix + plain, plain, m, value}, weighted ? cat(prefix, "weighted_", plain) : "");
-    };
     Nested value = m->result();
-    if (value.is_dict())
-      for (const Nested::Entry& e : value.entries()) with(e.first, e.second);
-    else
-      with(name, value);
+    if (!value.is_dict())
+      return tell({prefix + name, name, m, value},
+                  weighted ? cat(prefix, "weighted_", name) : std::string());
+    // Numbers with names of their own bear no output's.
+    for (const Nested::Entry& e : value.entries())
+      tell({e.first, e.first, m, e.second, false, true});
   };
   if (tracker_) tell_loss(tracker_);
   for (size_t i = 0; i < terms_.size(); ++i) {
@@ -349,16 +353,6 @@ std::vector<Compiled::Told> Compiled::told() {
     std::sort(out.begin() + first, out.end(),
               [](const Told& a, const Told& b) { return a.name < b.name; });
   return out;
-}
-
-Nested Compiled::results() {
-  std::vector<Nested::Entry> out;
-  for (Told& one : told()) out.emplace_back(std::move(one.name), std::move(one.value));
-  return Nested::dict(std::move(out));
-}
-
-void Compiled::reset() {
-  for (const Ref<Metric>& m : metrics()) m->reset_state();
 }
 
 void Compiled::visit(Visitor& see) const {

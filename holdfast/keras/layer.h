@@ -41,6 +41,12 @@ struct LayerOptions {
   RegularizerOption activity_regularizer = {};
 };
 
+/// What a layer wants of its inputs; -1 and none leave one open.
+struct InputSpec {
+  int axes = -1, at_least = -1;                     // how many
+  std::vector<std::pair<int, int64_t>> sizes = {};  // along some of them; -1 is the last one
+};
+
 /// Base of layers. A program derives from it and says what a call computes:
 ///
 ///   struct Scale : keras::Layer {
@@ -103,6 +109,8 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   virtual Nested call_all(const Nested& inputs, const CallOptions&);
   /// The shape that a call gives for inputs of a shape: found by tracing, unless a class knows it.
   virtual Shape compute_output_shape(const Shape& inputs);
+  /// What it wants of its inputs: more once it is built. None: it takes any, or says so itself.
+  virtual std::optional<InputSpec> input_spec() const { return {}; }
   /// Whether masks go through it.
   virtual bool supports_masking() const { return false; }
   /// The mask of what it gives.

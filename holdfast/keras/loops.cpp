@@ -71,19 +71,49 @@ Ref<BatchSource> tried_on(const ValidationData& data, const ArrayOptions& arrays
        "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
 }
 
+// What a loop tells when it is through: what the metrics say now, where the steps tell of the same
+// names. A step of the program's own may tell of others; or of its loss without telling the mean.
+Logs told_at_end(ModelLayer& model, const Nested& results) {
+  Logs last = Logs::of(results);
+  Nested now = model.get_metrics_result();
+  auto known = [&](const Nested::Entry& e) { return now.find(e.first) != nullptr; };
+  const bool same = results.is_dict() && results.size() == now.size() &&
+                    std::all_of(results.entries().begin(), results.entries().end(), known);
+  if (!same) return last;
+  Logs out = Logs::of(now);
+  Compiled& c = model.compiled();
+  const double* loss = last.find(c.loss_tracker().name());
+  for (const Ref<Metric>& m : model.metrics())
+    if (m.get() == &c.loss_tracker() && !c.tracked() && loss) out.set(m->name(), *loss);
+  return out;
+}
+
 // Training goes on with fewer batches than `fit` was asked for, or ends.
-void tell_of_end(Where asked, std::string headline, std::string why, std::string fix) {
+void tell_of_end(Where asked, std::string headline, std::string why, std::string fix,
+                 const char* what = "training") {
   Diagnostic d;
   d.code = Code::W1403;
   d.severity = Severity::kWarning;
   d.headline = cat(headline, ": the data has no further batch");
-  Label label = used_here("training was asked for here");
+  Label label = used_here(cat(what, " was asked for here"));
   label.loc = locate(asked);
   label.primary = true;
   if (label.loc.line > 0) d.labels.push_back(std::move(label));
   d.why = std::move(why);
   d.fixes.push_back(manual_fix(std::move(fix)));
   warn(std::move(d));
+}
+
+// A loop over data was to make so many steps.
+void tell_of_fewer(Where asked, const char* loop, const char* what,
+                   const std::optional<int64_t>& steps, int64_t done) {
+  if (done == 0)
+    tell_of_end(asked, cat("`", loop, "` has nothing to tell"),
+                "the data ended before the first batch", "give at least one batch", what);
+  else if (more(steps, done) && steps)
+    tell_of_end(asked, cat("`", loop, "` ended after step ", done, " of ", *steps),
+                "`steps` is more than the data has",
+                "give the dataset `repeat()`, or a smaller `steps`", what);
 }
 
 // A loop over a dataset without an end would have none either.
@@ -180,7 +210,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
   Ref<LossWatch> watch(&model.compiled().watch());
   watch->reset();
   SmallStates states(model);
-  bool told_of_nan = false;
+  bool told_of_nan = false, trained = false;
   callbacks.tell(Moment::kTrainBegin);
   Logs logs;
   const int64_t first = model.resumes_at.value_or(o.initial_epoch);
@@ -214,10 +244,14 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
     }
-    if (done == 0 && epoch > first) {
-      tell_of_end(line, cat("`fit` ended after epoch ", epoch, " of ", o.epochs),
-                  "a generator is used up once; a dataset begins anew for each epoch",
-                  "give a dataset, or as many batches as all epochs take");
+    if (done == 0) {
+      if (epoch == first)
+        tell_of_end(line, "`fit` trained nothing", "the data ended before the first batch",
+                    "give at least one batch");
+      else
+        tell_of_end(line, cat("`fit` ended after epoch ", epoch, " of ", o.epochs),
+                    "a generator is used up once; a dataset begins anew for each epoch",
+                    "give a dataset, or as many batches as all epochs take");
       break;
     }
     if (o.steps_per_epoch && done > 0 && done < *o.steps_per_epoch && !model.stop_training)
@@ -226,10 +260,8 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
                       *o.steps_per_epoch),
                   "`steps_per_epoch` is more than what is left of the data",
                   "give the dataset `repeat()`, or a smaller `steps_per_epoch`");
-    if (done == 0)
-      fail(Code::E1104, cat(model.described(), ": epoch ", epoch + 1, " had no batch"),
-           "the data ended before the first one");
-    logs = Logs::of(results).sorted();
+    trained = true;
+    logs = told_at_end(model, results).sorted();
     if (validation && validates_after(o, epoch)) {
       EvaluateOptions quiet{.verbose = 0, .steps = o.validation_steps};
       evaluate(model, *validation, quiet, &callbacks)
@@ -240,7 +272,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
     callbacks.tell(Moment::kEpochEnd, epoch, logs);
     if (model.stop_training) break;
   }
-  if (model.is_compiled() && o.epochs > 0)
+  if (model.is_compiled() && o.epochs > 0 && (trained || first >= o.epochs))
     model.compiled().optimizer()->finalize_variable_values(model.trainable_variables());
   callbacks.tell(Moment::kTrainEnd, 0, logs);
   return recorder->history;
@@ -259,8 +291,9 @@ Logs evaluate(ModelLayer& model, const data::Dataset& batches, const EvaluateOpt
 
 Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
               Callbacks* around) {
+  Where line = here();
   std::optional<AskedHere> asked;
-  if (!around) asked.emplace(here());
+  if (!around) asked.emplace(line);
   model.compiled("`evaluate`");
   Ref<ModelLayer> keep(&model);
   std::optional<Callbacks> own;
@@ -286,10 +319,8 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
     around->tell(Moment::kTestBatchEnd, done - 1, now);
     if (model.stop_evaluating) break;
   }
-  if (done == 0)
-    fail(Code::E1104, cat(model.described(), ": there was no batch to evaluate"),
-         "the data ended before the first one");
-  Logs logs = Logs::of(results);
+  if (!model.stop_evaluating) tell_of_fewer(line, "evaluate", "evaluation", o.steps, done);
+  Logs logs = done > 0 ? told_at_end(model, results) : Logs();
   around->tell(Moment::kTestEnd, 0, logs);
   return logs;
 }
@@ -305,6 +336,7 @@ Nested predict(ModelLayer& model, const data::Dataset& batches, const EvaluateOp
 }
 
 Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o) {
+  Where line = here();
   Ref<ModelLayer> keep(&model);
   int64_t steps = o.steps ? *o.steps : batches.batches();
   Callbacks callbacks(shown(o.callbacks, o.verbose), &model, {1, 0, steps, o.verbose});
@@ -332,6 +364,7 @@ Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to predict"),
          "the data ended before the first one");
+  if (!model.stop_predicting) tell_of_fewer(line, "predict", "prediction", o.steps, done);
   callbacks.tell(Moment::kPredictEnd);
   std::vector<Tensor> whole;
   for (std::vector<Tensor>& p : parts)

@@ -3,6 +3,7 @@
 
 #include "holdfast/keras/callback.h"
 #include "holdfast/keras/handle.h"
+#include "holdfast/keras/metric.h"
 
 namespace holdfast::keras {
 
@@ -60,8 +61,11 @@ class HOLDFAST_API ModelLayer : public Layer {
   virtual Ref<StepFunction> make_step(StepKind kind);
   /// A model takes batches of any size.
   Config get_build_config() const override;
-  /// Values of all metrics now.
-  virtual Logs metric_logs();
+  /// What training begins anew with each epoch, and tells of: the loss and the metrics of
+  /// `compile`, then those that the model and its layers keep. A program may override it.
+  virtual std::vector<Ref<Metric>> metrics() const;
+  /// What they say now, by the names that training tells them by.
+  virtual Nested get_metrics_result();
   virtual void reset_metrics();
 
   /// Set by callbacks: the loop ends after the batch that is under way.
@@ -82,6 +86,9 @@ struct ModelHooks {
                   const Nested& sample_weight, Nested& out);
   Ref<StepFunction> (*make_step)(ModelLayer&, ModelLayer::StepKind);
   bool (*compile_config)(const ModelLayer&, Config& out);
+  bool (*tracked)(const ModelLayer&, std::vector<Ref<Metric>>& out);
+  bool (*metrics_result)(ModelLayer&, Nested& out);
+  bool (*reset_metrics)(ModelLayer&);
 };
 HOLDFAST_API ModelHooks& model_hooks();
 
@@ -95,6 +102,9 @@ class HOLDFAST_API ForeignModelBorn {
   virtual Nested own_metrics(const Nested& x, const Nested& y, const Nested& y_pred,
                              const Nested& sample_weight) = 0;
   virtual Config own_compile_config() const = 0;
+  virtual std::vector<Ref<Metric>> own_tracked() const = 0;
+  virtual Nested own_metrics_result() = 0;
+  virtual void own_reset_metrics() = 0;
 };
 
 template <class L>
@@ -123,6 +133,17 @@ class ForeignModel final : public ForeignLayer<L>, public ForeignModelBorn {
     Config out;
     return model_hooks().compile_config(*this, out) ? out : own_compile_config();
   }
+  std::vector<Ref<Metric>> metrics() const override {
+    std::vector<Ref<Metric>> out;
+    return model_hooks().tracked(*this, out) ? out : own_tracked();
+  }
+  Nested get_metrics_result() override {
+    Nested out;
+    return model_hooks().metrics_result(*this, out) ? out : own_metrics_result();
+  }
+  void reset_metrics() override {
+    if (!model_hooks().reset_metrics(*this)) own_reset_metrics();
+  }
 
   Nested own_step(Kind kind, const Nested& data) override {
     return kind == Kind::kTrain  ? L::train_step(data)
@@ -138,6 +159,9 @@ class ForeignModel final : public ForeignLayer<L>, public ForeignModelBorn {
     return L::compute_metrics(x, y, y_pred, sample_weight);
   }
   Config own_compile_config() const override { return L::get_compile_config(); }
+  std::vector<Ref<Metric>> own_tracked() const override { return L::metrics(); }
+  Nested own_metrics_result() override { return L::get_metrics_result(); }
+  void own_reset_metrics() override { L::reset_metrics(); }
 
  private:
   Nested step(Kind kind, const Nested& data) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 
 #include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/input_wait.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 
@@ -32,6 +34,13 @@ std::string number(double v) {
   std::snprintf(buffer, sizeof buffer, size != 0 && (size < 1e-3 || size >= 1e4) ? "%.4e" : "%.4f",
                 v);
   return buffer;
+}
+
+// Of several numbers their mean, as Keras shows them.
+double one_of(double value) { return value; }
+double one_of(const Tensor& values) {
+  std::vector<double> all = cast(values, float64).to_vector<double>();
+  return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
 }
 
 std::string duration(double seconds) {
@@ -150,7 +159,9 @@ std::string ProgbarLoggerCallback::line(const Logs& logs, const std::string& tim
     for (int i = 0; i < kWidth; ++i) bar += i < full ? "━" : "─";
   }
   std::string numbers;
-  for (const auto& [name, value] : logs) numbers += cat(" - ", name, ": ", number(value));
+  logs.each([&](const std::string& name, const auto& value) {
+    numbers += cat(" - ", name, ": ", number(one_of(value)));
+  });
   std::string memory;
   if (redraws_) memory = cat(" - ", static_cast<int64_t>(megabytes()), " MB");
   std::string of = plan().steps > 0 || done ? cat(steps) : "?";

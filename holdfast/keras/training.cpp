@@ -114,46 +114,11 @@ Tensor training_loss(ModelLayer& model, const Nested& data) {
   return model.compute_loss(p.x, p.y, y_pred, p.weight);
 }
 
-namespace {
-
-// What the metrics say that `compile` made, and those that the program put on the model or a layer
-// and brings up to date itself, in a `compute_loss` say.
-Nested all_results(const ModelLayer& model, Compiled& c) {
-  Nested made = c.results();
-  std::vector<Nested::Entry> all = made.entries();
-  std::vector<Ref<Metric>> told = c.metrics();
-  auto add = [&](const std::string& name, const Nested& value) {
-    auto it = std::find_if(all.begin(), all.end(),
-                           [&](const Nested::Entry& e) { return e.first == name; });
-    if (it != all.end())
-      it->second = value;  // the model's own has the last word
-    else
-      all.emplace_back(name, value);
-  };
-  std::vector<Ref<ModuleObject>> parts = model.submodules(), others;
-  for (const Ref<ModuleObject>& m : parts)  // what inner models keep is for their own training
-    if (dynamic_cast<ModelLayer*>(m.get()))
-      for (const Ref<ModuleObject>& inside : m->submodules()) others.push_back(inside);
-  for (const Ref<ModuleObject>& m : parts) {
-    auto* metric = dynamic_cast<Metric*>(m.get());
-    if (std::find(others.begin(), others.end(), m) != others.end()) continue;
-    if (!metric || std::find(told.begin(), told.end(), Ref<Metric>(metric)) != told.end()) continue;
-    Nested value = metric->result();
-    if (value.is_dict())
-      for (const Nested::Entry& e : value.entries()) add(e.first, e.second);
-    else
-      add(metric->name(), value);
-  }
-  return Nested::dict(std::move(all));
-}
-
-}  // namespace
-
 Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested& y_pred,
                                    const Nested& sample_weight) {
   Compiled& c = compiled("its metrics");
   c.update_metrics(y, y_pred, sample_weight, ModelOutputs(*this, y_pred));
-  return all_results(*this, c);
+  return get_metrics_result();
 }
 
 Nested ModelLayer::train_step(const Nested& data) {
@@ -225,12 +190,81 @@ Ref<StepFunction> ModelLayer::make_step(StepKind kind) {
       function(step, {.name = names[static_cast<size_t>(kind)], .reduce_retracing = true}));
 }
 
-Logs ModelLayer::metric_logs() { return Logs::of(all_results(*this, compiled("its metrics"))); }
+namespace {
+
+// The metrics that a module holds itself.
+std::vector<Ref<Metric>> held_by(const ModuleObject& module) {
+  struct Held final : Visitor {
+    void object(const Object& child) override {
+      if (auto* metric = dynamic_cast<Metric*>(const_cast<Object*>(&child)))
+        metrics.emplace_back(metric);
+    }
+    std::vector<Ref<Metric>> metrics;
+  } held;
+  module.visit_all(held);
+  return held.metrics;
+}
+
+bool has(const std::vector<Ref<Metric>>& list, const Ref<Metric>& metric) {
+  return std::find(list.begin(), list.end(), metric) != list.end();
+}
+
+}  // namespace
+
+std::vector<Ref<Metric>> ModelLayer::metrics() const {
+  std::vector<Ref<Metric>> out, others;
+  if (compiled_) {
+    compiled_->loss_tracker();  // there from the start; others come with the first batch
+    out = compiled_->metrics();
+  }
+  const std::vector<Ref<ModuleObject>> parts = submodules();
+  // What an inner model keeps is for its own training, and what a metric keeps for what that says.
+  for (const Ref<ModuleObject>& m : parts)
+    if (dynamic_cast<ModelLayer*>(m.get()) || dynamic_cast<Metric*>(m.get()))
+      for (const Ref<Metric>& inside : held_by(*m)) others.push_back(inside);
+  for (const Ref<ModuleObject>& m : parts) {
+    Ref<Metric> metric(dynamic_cast<Metric*>(m.get()));
+    if (metric && !has(others, metric) && !has(out, metric)) out.push_back(metric);
+  }
+  return out;
+}
+
+Nested ModelLayer::get_metrics_result() {
+  std::vector<Nested::Entry> out;
+  auto add = [&](const std::string& name, const Nested& value) {
+    auto it = std::find_if(out.begin(), out.end(),
+                           [&](const Nested::Entry& e) { return e.first == name; });
+    if (it != out.end())
+      it->second = value;  // the model's own has the last word
+    else
+      out.emplace_back(name, value);
+  };
+  const std::vector<Ref<Metric>> all = metrics();
+  const std::vector<Compiled::Told> told =
+      compiled_ ? compiled_->told() : std::vector<Compiled::Told>();
+  bool listed = false;  // those of `compile`, which stand together
+  for (const Ref<Metric>& m : all) {
+    auto mine = std::find_if(told.begin(), told.end(),
+                             [&](const Compiled::Told& t) { return t.metric == m; });
+    if (mine == told.end()) {
+      Nested value = m->result();
+      if (value.is_dict())
+        for (const Nested::Entry& e : value.entries()) add(e.first, e.second);
+      else
+        add(m->name(), value);
+    } else if (mine->loss) {
+      add(mine->name, mine->value);
+    } else if (!listed) {
+      listed = true;
+      for (const Compiled::Told& t : told)
+        if (!t.loss && has(all, t.metric)) add(t.name, t.value);
+    }
+  }
+  return Nested::dict(std::move(out));
+}
 
 void ModelLayer::reset_metrics() {
-  if (compiled_) compiled_->reset();
-  for (const Ref<ModuleObject>& m : submodules())  // those that a program's own steps keep
-    if (auto* metric = dynamic_cast<Metric*>(m.get())) metric->reset_state();
+  for (const Ref<Metric>& m : metrics()) m->reset_state();
 }
 
 ModelHooks& model_hooks() {

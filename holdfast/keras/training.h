@@ -104,16 +104,17 @@ class HOLDFAST_API Compiled final : public Object {
                       const ModelOutputs& outputs);
   /// The mean of the losses of an epoch.
   void track(const Tensor& loss, const Tensor& examples);
-  Nested results();
+  /// Whether any step has told it: one of the program's own need not.
+  bool tracked() const;
   /// What is told of, one after the other: losses, then metrics.
   struct Told {
     std::string name, plain;  // with the name of its output, where there are several, and without
     Ref<Metric> metric;
     Nested value;
     bool loss = false;
+    bool part = false;  // one of several numbers that the metric says by names of their own
   };
   std::vector<Told> told();
-  void reset();
   std::vector<Ref<Metric>> metrics() const;
   /// The mean of the loss, made on first sight.
   Metric& loss_tracker();

@@ -39,8 +39,9 @@ PyCFunction with_keywords(F* f) {
 
 void bind_keras(nanobind::module_& m);
 void bind_keras_layers(nanobind::module_& m);
+void bind_keras_calls(nanobind::module_& m);
 void bind_keras_models(nanobind::module_& m);
-void set_callback_hooks();
+void bind_keras_callbacks(nanobind::module_& m);
 void bind_keras_views(nanobind::module_& m);
 void bind_keras_classes(nanobind::module_& m);
 void bind_keras_fit(nanobind::module_& m);

@@ -1,13 +1,14 @@
 // Callbacks that are Python's, or have a face there: what they are told, and what `super()`
 // reaches.
 #include "holdfast/base/text.h"
-#include "holdfast/keras/callback.h"
+#include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/model.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace holdfast::py {
 
@@ -233,8 +234,37 @@ PyMethodDef* callback_methods() {
   return all->data();
 }
 
-void set_callback_hooks() {
+void bind_keras_callbacks(nb::module_& m) {
   keras::callback_hooks() = {&python_tell, &python_wants, &python_begin};
+  m.def("set_callback_wait", [](nb::handle self, int64_t epochs) {
+    run([&] {
+      PyObject* callback = self.ptr();
+      if (auto* stop = object_behind<keras::EarlyStoppingCallback>(callback))
+        stop->set_wait(epochs);
+      else if (auto* plateau = object_behind<keras::ReduceLROnPlateauCallback>(callback))
+        plateau->set_wait(epochs);
+      else
+        type_error(cat("expected a callback that waits, got ", repr_of(self.ptr())));
+      return 0;
+    });
+  });
+  m.def(
+      "set_callback_best",
+      [](nb::handle self, std::optional<double> value) {
+        run([&] {
+          PyObject* callback = self.ptr();
+          if (auto* stop = object_behind<keras::EarlyStoppingCallback>(callback))
+            stop->set_best(value);
+          else if (auto* plateau = object_behind<keras::ReduceLROnPlateauCallback>(callback))
+            plateau->set_best(value);
+          else if (auto* saved = object_behind<keras::ModelCheckpointCallback>(callback))
+            saved->set_best(value);
+          else
+            type_error(cat("expected a callback that watches a number, got ", repr_of(self.ptr())));
+          return 0;
+        });
+      },
+      "self"_a, "value"_a.none());
 }
 
 }  // namespace holdfast::py

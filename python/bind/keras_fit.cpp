@@ -1,4 +1,6 @@
 // Training from Python: C++'s loops, with steps and callbacks that may be Python's.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/outputs.h"
@@ -42,6 +44,19 @@ Method& loss_method() {
 }
 Method& metrics_method() {
   static auto* m = new Method("compute_metrics");
+  return *m;
+}
+
+Method& tracked_method() {
+  static auto* m = new Method("metrics");
+  return *m;
+}
+Method& result_method() {
+  static auto* m = new Method("get_metrics_result");
+  return *m;
+}
+Method& reset_method() {
+  static auto* m = new Method("reset_metrics");
   return *m;
 }
 
@@ -120,6 +135,45 @@ bool python_compile_config(const ModelLayer& model, Config& out) {
   if (!own) return false;
   out = config_from(called(own.get()).get(), "what `get_compile_config` gave");
   if (out.kind() == Config::Kind::kDict && out.as_dict().size() == 0) out = Config();
+  return true;
+}
+
+// Metrics in what a class says that it has.
+std::vector<Ref<keras::Metric>> metrics_from(const ModelLayer& model, PyObject* list) {
+  std::vector<Ref<keras::Metric>> out;
+  for (nb::handle one : nb::iter(list)) {
+    auto* metric = object_behind<keras::Metric>(one.ptr());
+    if (!metric)
+      type_error(cat(model.described(), ": `metrics` has ", repr_of(one.ptr()),
+                     " in it, expected metrics"),
+                 "training sets each to its beginning, and tells what it says",
+                 {manual_fix("derive its class from `keras.metrics.Metric`")});
+    out.emplace_back(metric);
+  }
+  return out;
+}
+
+bool python_tracked(const ModelLayer& model, std::vector<Ref<keras::Metric>>& out) {
+  WithGil gil;
+  Object own = gil ? tracked_method().of(model) : Object();
+  if (!own) return false;
+  out = metrics_from(model, own.get());
+  return true;
+}
+
+bool python_metrics_result(ModelLayer& model, Nested& out) {
+  WithGil gil;
+  Object own = gil ? result_method().of(model) : Object();
+  if (!own) return false;
+  out = nested_from(called(own.get()).get(), "what `get_metrics_result` gave");
+  return true;
+}
+
+bool python_reset_metrics(ModelLayer& model) {
+  WithGil gil;
+  Object own = gil ? reset_method().of(model) : Object();
+  if (!own) return false;
+  called(own.get());
   return true;
 }
 
@@ -294,6 +348,39 @@ PyObject* own_compile_config(PyObject* self, PyObject*) {
   });
 }
 
+PyObject* own_metrics_result(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    mark();
+    ModelLayer& m = model_of(self);
+    auto* born = dynamic_cast<keras::ForeignModelBorn*>(&m);
+    return python_from(born ? born->own_metrics_result() : m.get_metrics_result()).release();
+  });
+}
+
+PyObject* own_reset_metrics(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    mark();
+    ModelLayer& m = model_of(self);
+    auto* born = dynamic_cast<keras::ForeignModelBorn*>(&m);
+    if (born)
+      born->own_reset_metrics();
+    else
+      m.reset_metrics();
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* own_tracked(PyObject* self, void*) {
+  return method([&]() -> PyObject* {
+    const ModelLayer& m = model_of(self);
+    auto* born = dynamic_cast<const keras::ForeignModelBorn*>(&m);
+    nb::list out;
+    for (const Ref<keras::Metric>& metric : born ? born->own_tracked() : m.metrics())
+      out.append(given(python_of(*metric)));
+    return out.release().ptr();
+  });
+}
+
 }  // namespace
 
 PyMethodDef model_methods[] = {
@@ -309,6 +396,11 @@ PyMethodDef model_methods[] = {
     {"compute_metrics", with_keywords(&own_metrics), METH_VARARGS | METH_KEYWORDS,
      "compute_metrics($self, x, y, y_pred, sample_weight=None)\n--\n\n"
      "Brings the metrics up to date, and gives them by name."},
+    {"get_metrics_result", &own_metrics_result, METH_NOARGS,
+     "get_metrics_result($self)\n--\n\n"
+     "What the metrics say now, by the names that training tells them by."},
+    {"reset_metrics", &own_reset_metrics, METH_NOARGS,
+     "reset_metrics($self)\n--\n\nSets all metrics to where they begin."},
     {"get_compile_config", &own_compile_config, METH_NOARGS,
      "get_compile_config($self)\n--\n\nWhat `compile` was told, as plain values."},
     {nullptr, nullptr, 0, nullptr},
@@ -333,6 +425,9 @@ PyGetSetDef model_properties[] = {
                                                 "Whether evaluation ends after this batch."),
     flag_property<&ModelLayer::stop_predicting>("stop_predicting",
                                                 "Whether prediction ends after this batch."),
+    {"metrics", &own_tracked, nullptr,
+     "The metrics that training brings up to date, the loss first; a class may say others.",
+     nullptr},
     {"compiled",
      [](PyObject* o, void*) {
        return method([&] { return PyBool_FromLong(model_of(o).is_compiled()); });
@@ -342,9 +437,10 @@ PyGetSetDef model_properties[] = {
 };
 
 void bind_keras_fit(nb::module_& m) {
-  keras::model_hooks() = {&python_step, &python_loss, &python_metrics, &python_make_step,
-                          &python_compile_config};
-  set_callback_hooks();
+  keras::model_hooks() = {&python_step,           &python_loss,           &python_metrics,
+                          &python_make_step,      &python_compile_config, &python_tracked,
+                          &python_metrics_result, &python_reset_metrics};
+  bind_keras_callbacks(m);
   struct InStep {
     explicit InStep(bool changes) : trains(changes) {}
     InStep(const InStep&) = delete;
@@ -372,35 +468,6 @@ void bind_keras_fit(nb::module_& m) {
                                          1;
                                 }};
   });
-  m.def("set_callback_wait", [](nb::handle self, int64_t epochs) {
-    run([&] {
-      PyObject* callback = self.ptr();
-      if (auto* stop = object_behind<keras::EarlyStoppingCallback>(callback))
-        stop->set_wait(epochs);
-      else if (auto* plateau = object_behind<keras::ReduceLROnPlateauCallback>(callback))
-        plateau->set_wait(epochs);
-      else
-        type_error(cat("expected a callback that waits, got ", repr_of(self.ptr())));
-      return 0;
-    });
-  });
-  m.def(
-      "set_callback_best",
-      [](nb::handle self, std::optional<double> value) {
-        run([&] {
-          PyObject* callback = self.ptr();
-          if (auto* stop = object_behind<keras::EarlyStoppingCallback>(callback))
-            stop->set_best(value);
-          else if (auto* plateau = object_behind<keras::ReduceLROnPlateauCallback>(callback))
-            plateau->set_best(value);
-          else if (auto* saved = object_behind<keras::ModelCheckpointCallback>(callback))
-            saved->set_best(value);
-          else
-            type_error(cat("expected a callback that watches a number, got ", repr_of(self.ptr())));
-          return 0;
-        });
-      },
-      "self"_a, "value"_a.none());
   m.def("model_compile", [](nb::handle model, nb::dict options) {
     run([&] {
       mark();
@@ -469,28 +536,27 @@ void bind_keras_fit(nb::module_& m) {
         });
       },
       "The weights of examples by the classes of their targets.");
-  m.def("model_logs", [](nb::handle self) {
-    return run([&] { return py::given(logs_object(model_of(self.ptr()).metric_logs())); });
-  });
-  m.def("model_told", [](nb::handle self) {
-    return run([&] {
-      mark();
-      nb::list out;
-      ModelLayer& model = model_of(self.ptr());
-      if (model.is_compiled())
-        for (const keras::Compiled::Told& one : model.compiled().told())
-          out.append(nb::make_tuple(one.name, py::given(python_of(*one.metric)),
-                                    py::given(python_from(one.value))));
-      return out;
-    });
-  });
-  m.def("model_reset_metrics", [](nb::handle self) {
-    run([&] {
-      mark();
-      model_of(self.ptr()).reset_metrics();
-      return 0;
-    });
-  });
+  m.def(
+      "metric_order",
+      [](nb::handle self) {
+        return run([&] {
+          mark();
+          std::vector<std::string> out;
+          ModelLayer& model = model_of(self.ptr());
+          std::vector<keras::Compiled::Told> told;
+          if (model.is_compiled()) told = model.compiled().told();
+          for (const Ref<keras::Metric>& one : model.metrics()) {
+            auto mine = std::find_if(told.begin(), told.end(),
+                                     [&](const auto& t) { return t.metric == one; });
+            if (mine == told.end())
+              out.push_back(one->name());
+            else if (!mine->part)
+              out.push_back(mine->plain);
+          }
+          return out;
+        });
+      },
+      "The names of the metrics in their order, without those of outputs.");
   m.def("model_metrics", [](nb::handle self) {
     return run([&] {
       nb::list out;

@@ -172,6 +172,7 @@ void bind_keras(nb::module_& m) {
       },
       "Names, docs and options (name, default, whether it is required) of all activations.");
   bind_keras_layers(m);
+  bind_keras_calls(m);
   bind_keras_classes(m);
   bind_keras_training(m);
   bind_keras_features(m);

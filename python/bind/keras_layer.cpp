@@ -7,13 +7,11 @@
 #include "holdfast/keras/built_at_once.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/call_parameters.h"
-#include "holdfast/keras/functional.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
 #include "holdfast/op/context.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
-#include "python/bind/keras_python_call.h"
 #include "python/bind/structure.h"
 
 namespace nb = nanobind;
@@ -300,6 +298,16 @@ PyObject* tuple_of_shapes(const std::vector<Shape>& shapes) {
   return out.release();
 }
 
+nb::dict spec_object(const keras::InputSpec& spec) {
+  nb::dict out, sizes;
+  if (spec.axes >= 0) out["ndim"] = spec.axes;
+  if (spec.at_least >= 0) out["min_ndim"] = spec.at_least;
+  for (auto [axis, size] : spec.sizes)
+    sizes[nb::int_(axis)] = size < 0 ? nb::none() : nb::cast(size);
+  if (!spec.sizes.empty()) out["axes"] = sizes;
+  return out;
+}
+
 PyGetSetDef layer_properties[] = {
     {"_built_for",
      [](PyObject* o, void*) {
@@ -310,6 +318,14 @@ PyGetSetDef layer_properties[] = {
        });
      },
      nullptr, "The shapes of the inputs that it was built for; None if it wasn't.", nullptr},
+    {"_own_spec",
+     [](PyObject* o, void*) {
+       return method([&]() -> PyObject* {
+         std::optional<keras::InputSpec> spec = layer_of(o).input_spec();
+         return (spec ? nb::object(spec_object(*spec)) : nb::object(nb::none())).release().ptr();
+       });
+     },
+     nullptr, "What its class wants of its inputs, as arguments of an `InputSpec`.", nullptr},
     {"built",
      [](PyObject* o, void*) {
        return method([&] {
@@ -500,70 +516,6 @@ void bind_keras_layers(nb::module_& m) {
       layer.set_built(true);
       keras::note_made(layer);
       return 0;
-    });
-  });
-  m.def("is_model_symbol", [](nb::handle t) {
-    return is_tensor(t.ptr()) && keras::is_model_symbol(tensor_of(t.ptr()));
-  });
-  m.def(
-      "record_call",
-      [](nb::handle self, nb::tuple args, nb::dict kwargs, nb::list shapes, nb::callable declared) {
-        return run([&] {
-          mark();
-          Layer& l = layer_of(self.ptr());
-          std::vector<Shape> inputs;
-          for (nb::handle s : shapes) inputs.push_back(shape_of(s.ptr(), "`inputs`"));
-          l.name_it();
-          l.build_once(inputs);
-          PyRef said = called(declared.ptr());
-          auto call = make_ref<PythonCall>(l, args.ptr(), kwargs.ptr());
-          std::vector<Tensor> tensors = std::move(call->tensors);
-          if (said.get() != Py_None)
-            return given(python_from(keras::record(
-                call, tensors, nested_from(said.get(), "what `compute_output_spec` gave"))));
-          keras::LossesKept kept(l);
-          Nested types = keras::traced_types(
-              l.name(), tensors,
-              [&](std::span<const Tensor> symbols) { return call->replay(symbols, {}); });
-          return given(python_from(keras::record(call, tensors, types)));
-        });
-      },
-      "A call on symbols of a layer with a `call` in Python. `declared()` says what it gives, "
-      "without a run of it; None where it has to be run.");
-  m.def("layer_called_at", [](nb::handle self) -> nb::object {
-    return run([&]() -> nb::object {
-      Where where = layer_of(self.ptr()).called_eagerly();
-      return where ? given(to_dict(locate(where))) : nb::none();
-    });
-  });
-  m.def("layer_outputs", [](nb::handle self) {
-    return run([&] {
-      nb::list out;
-      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
-        if (call->node) out.append(given(python_from(keras::outputs_of(*call))));
-      return out;
-    });
-  });
-  m.def("any_output", [](nb::handle self) {
-    return run([&] {
-      mark();
-      return given(python_from(keras::any_output(layer_of(self.ptr()))));
-    });
-  });
-  m.def("layer_call_lines", [](nb::handle self) {
-    return run([&] {
-      nb::list out;
-      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
-        if (call->node) out.append(given(to_dict(locate(call->node->where))));
-      return out;
-    });
-  });
-  m.def("layer_inputs", [](nb::handle self) {
-    return run([&] {
-      nb::list out;
-      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
-        if (call->node) out.append(given(python_from(call->arguments()[0])));
-      return out;
     });
   });
   m.def("keras_mask", [](const Tensor& t) -> nb::object {

@@ -97,4 +97,71 @@ Nested called_through(PyObject* f, keras::Layer& layer, const keras::LayerCall& 
   return nested_from(PyRef::steal(out).get(), "what `call_function` gave");
 }
 
+void bind_keras_calls(nb::module_& m) {
+  m.def("is_model_symbol", [](nb::handle t) {
+    return is_tensor(t.ptr()) && keras::is_model_symbol(tensor_of(t.ptr()));
+  });
+  m.def(
+      "record_call",
+      [](nb::handle self, nb::tuple args, nb::dict kwargs, nb::list shapes, nb::callable declared) {
+        return run([&] {
+          mark();
+          keras::Layer& l = layer_of(self.ptr());
+          std::vector<Shape> inputs;
+          for (nb::handle s : shapes) inputs.push_back(shape_of(s.ptr(), "`inputs`"));
+          l.name_it();
+          l.build_once(inputs);
+          PyRef said = called(declared.ptr());
+          auto call = make_ref<PythonCall>(l, args.ptr(), kwargs.ptr());
+          std::vector<Tensor> tensors = std::move(call->tensors);
+          if (said.get() != Py_None)
+            return given(python_from(keras::record(
+                call, tensors, nested_from(said.get(), "what `compute_output_spec` gave"))));
+          keras::LossesKept kept(l);
+          Nested types = keras::traced_types(
+              l.name(), tensors,
+              [&](std::span<const Tensor> symbols) { return call->replay(symbols, {}); });
+          return given(python_from(keras::record(call, tensors, types)));
+        });
+      },
+      "A call on symbols of a layer with a `call` in Python. `declared()` says what it gives, "
+      "without a run of it; None where it has to be run.");
+  m.def("layer_called_at", [](nb::handle self) -> nb::object {
+    return run([&]() -> nb::object {
+      Where where = layer_of(self.ptr()).called_eagerly();
+      return where ? given(to_dict(locate(where))) : nb::none();
+    });
+  });
+  m.def("layer_outputs", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
+        if (call->node) out.append(given(python_from(keras::outputs_of(*call))));
+      return out;
+    });
+  });
+  m.def("any_output", [](nb::handle self) {
+    return run([&] {
+      mark();
+      return given(python_from(keras::any_output(layer_of(self.ptr()))));
+    });
+  });
+  m.def("layer_call_lines", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
+        if (call->node) out.append(given(to_dict(locate(call->node->where))));
+      return out;
+    });
+  });
+  m.def("layer_inputs", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
+        if (call->node) out.append(given(python_from(call->arguments()[0])));
+      return out;
+    });
+  });
+}
+
 }  // namespace holdfast::py

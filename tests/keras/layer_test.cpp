@@ -128,6 +128,17 @@ TEST(LayerTest, WrongShapesNameLayerArgumentAndWhatWasExpected) {
   EXPECT_NE(refusal([] { make<Layer>()(ones({1})); }).find("has no `call`"), std::string::npos);
 }
 
+TEST(LayerTest, ALayerSaysWhatItWantsOfItsInputs) {
+  layers::Dense d(2);
+  ASSERT_TRUE(d->input_spec().has_value());
+  EXPECT_EQ(d->input_spec()->at_least, 2);
+  EXPECT_TRUE(d->input_spec()->sizes.empty());
+  d(ones({1, 4}));
+  EXPECT_EQ(d->input_spec()->sizes, (std::vector<std::pair<int, int64_t>>{{-1, 4}}));
+  EXPECT_EQ(layers::LSTM(2)->input_spec()->axes, 3);
+  EXPECT_FALSE(layers::Dropout(0.5)->input_spec().has_value());
+}
+
 TEST(LayerTest, AConfigMakesTheLayerAgain) {
   layers::Dense d({.units = 3, .activation = "relu", .use_bias = false, .name = "head"});
   ConfigObject config = serialize(*d);

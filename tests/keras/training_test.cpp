@@ -53,6 +53,46 @@ TEST(TrainingTest, ACallbackOfAProgramIsToldAndMayStop) {
   EXPECT_EQ(stop->seen.size(), 2u);
 }
 
+struct Steps : Metric {
+  explicit Steps(const char* name) { configure({.name = name}); }
+  void update_state(const Tensor&, const Tensor&, const Tensor&) override { count.assign_add(1); }
+  Nested result() override { return count.read(); }
+  Variable count = add_variable({}, "zeros", "count");
+};
+
+struct Counting : ModelLayer {
+  std::vector<Ref<Metric>> metrics() const override { return {told}; }
+  Tensor call(const Tensor& x, const CallOptions&) override { return dense(x); }
+  Tensor compute_loss(const Nested& x, const Nested& y, const Nested& y_pred,
+                      const Nested& weight) override {
+    told->update_state({}, {}, {});
+    kept->update_state({}, {}, {});
+    return ModelLayer::compute_loss(x, y, y_pred, weight);
+  }
+  layers::Dense dense{1};
+  Ref<Steps> told = make_ref<Steps>("told"), kept = make_ref<Steps>("kept");
+};
+
+TEST(TrainingTest, AClassSaysWhichMetricsBeginAnewAndAreToldOf) {
+  Data d;
+  auto model = make<Counting>();
+  model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"mae"}});
+  History h = model.fit(d.x, d.y, {.batch_size = 16, .epochs = 3, .verbose = 0});
+  ASSERT_EQ(h.history.size(), 1u);
+  EXPECT_EQ(h["told"], std::vector<double>({4, 4, 4}));
+  EXPECT_EQ(model->kept->result().tensor().to_double(), 12);
+}
+
+TEST(TrainingTest, DataWithoutABatchTrainsNothing) {
+  Data d;
+  Sequential model = regression();
+  auto none = data::Dataset::from_tensor_slices({d.x, d.y}).batch(8).take(0);
+  History h = model.fit(none, {.epochs = 3, .verbose = 0});
+  EXPECT_TRUE(h.epoch.empty() && h.history.empty());
+  EXPECT_TRUE(model.evaluate(none, {.verbose = 0}).empty());
+  EXPECT_EQ(refused([&] { model.predict(none, {.verbose = 0}); }), Code::E1104);
+}
+
 TEST(TrainingTest, AFunctionalModelTrains) {
   Data d;
   Tensor input = Input({.shape = {3}, .name = "x"});

@@ -322,8 +322,34 @@ def test_a_generator_that_is_used_up_ends_training_with_a_warning(capfd):
     text = capfd.readouterr().err
     assert "warning[W1403]" in text and "ended after epoch 1 of 3" in text
     assert history.epoch == [0] and len(history.history["loss"]) == 1
+
+
+def test_data_without_a_batch_is_told_of(capfd):
+    """It was an error; in `fit`, data to validate on that was empty ended the training."""
+    x, y = classes()
+    batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(4)
+    history = classifier().fit(batches.take(0), epochs=3, verbose=0)
+    assert "warning[W1403]: `fit` trained nothing" in capfd.readouterr().err
+    assert history.epoch == [] and history.history == {}
+    model = classifier()
+    assert model.evaluate(batches.take(0), verbose=0) == []
+    assert "warning[W1403]: `evaluate` has nothing to tell" in capfd.readouterr().err
+    assert model.evaluate(iter(()), verbose=0, return_dict=True) == {}
+    history = model.fit(batches, validation_data=batches.take(0), epochs=2, verbose=0).history
+    assert len(history["loss"]) == 2 and not any(name.startswith("val_") for name in history)
     with pytest.raises((TypeError, ValueError), match="no batch"):
-        classifier().fit(iter(()), epochs=3, verbose=0)
+        model.predict(batches.take(0), verbose=0)
+
+
+def test_fewer_steps_of_evaluation_than_were_asked_for_are_told_of(capfd):
+    x, y = classes()
+    model = classifier()
+    told = model.evaluate(x[:8], y[:8], batch_size=4, steps=2, verbose=0)
+    assert "W1403" not in capfd.readouterr().err
+    assert model.evaluate(x[:8], y[:8], batch_size=4, steps=3, verbose=0) == told
+    assert "`evaluate` ended after step 2 of 3" in capfd.readouterr().err
+    assert len(model.predict(x[:8], batch_size=4, steps=5, verbose=0)) == 8
+    assert "`predict` ended after step 2 of 5" in capfd.readouterr().err
 
 
 def test_an_epoch_of_fewer_steps_than_were_asked_for_is_told_of(capfd):

@@ -1,5 +1,7 @@
 """What a call would give, policies by the names of layers, and what counts as the best yet."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -146,3 +148,84 @@ def test_a_spec_that_the_program_sets_is_asked():
         with pytest.raises((TypeError, ValueError), match="input_spec"):
             layer(np.ones((2, 5, 4), "f"))
     assert dense(np.ones((2, 4), "f")).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "shape", "first", "then"),
+    [
+        (lambda: keras.layers.Dense(2), (None, 3), "min_ndim=2", "min_ndim=2, axes={-1: 3}"),
+        (
+            lambda: keras.layers.Conv2D(4, 3, groups=2),
+            (None, 8, 8, 6),
+            "min_ndim=4",
+            "min_ndim=4, axes={-1: 6}",
+        ),
+        (
+            lambda: keras.layers.DepthwiseConv1D(3, data_format="channels_first"),
+            (None, 5, 8),
+            "min_ndim=3",
+            "min_ndim=3, axes={1: 5}",
+        ),
+        (
+            lambda: keras.layers.Conv3DTranspose(2, 3),
+            (None, 4, 4, 4, 1),
+            "min_ndim=5",
+            "min_ndim=5, axes={-1: 1}",
+        ),
+        (lambda: keras.layers.MaxPooling2D(), (None, 4, 4, 1), "ndim=4", "ndim=4"),
+        (lambda: keras.layers.Permute((2, 1)), (None, 4, 1), "ndim=3", "ndim=3"),
+        (lambda: keras.layers.GRU(2), (None, 4, 1), "ndim=3", "ndim=3"),
+        (
+            lambda: keras.layers.Bidirectional(keras.layers.LSTM(2)),
+            (None, 4, 1),
+            "ndim=3",
+            "ndim=3",
+        ),
+        (
+            lambda: keras.layers.BatchNormalization(axis=1),
+            (None, 4, 3),
+            None,
+            "ndim=3, axes={1: 4}",
+        ),
+        (
+            lambda: keras.layers.PReLU(shared_axes=[1]),
+            (None, 4, 3),
+            None,
+            "ndim=3, axes={2: 3}",
+        ),
+        (lambda: keras.layers.EinsumDense("abc,cd->abd", (None, 5)), (None, 4, 3), None, "ndim=3"),
+        (lambda: keras.layers.Dropout(0.5), (None, 4), None, None),
+    ],
+)
+def test_layers_say_what_they_want_of_inputs(make, shape, first, then):
+    layer = make()
+    for said in (first, then):
+        assert repr(layer.input_spec) == (f"InputSpec({said})" if said else "None")
+        layer.build(shape)
+
+
+def test_a_layer_is_refused_what_its_spec_does_not_allow():
+    for layer, shape, wrong in (
+        (keras.layers.BatchNormalization(name="it"), (2, 4, 3), (2, 3)),
+        (keras.layers.GroupNormalization(3, name="it"), (2, 4, 3), (2, 3)),
+        (keras.layers.Dense(2, name="it"), (2, 3), (3,)),
+        (keras.layers.Conv1D(2, 2, name="it"), (2, 4, 3), (2, 4, 2)),
+    ):
+        layer(np.ones(shape, "f"))
+        got = "got " + re.escape(str(list(wrong)).replace(" ", ""))
+        with pytest.raises((TypeError, ValueError), match=f"`it` .*built for .*{got}"):
+            layer(np.ones(wrong, "f"))
+
+
+def test_a_class_that_derives_from_a_layer_has_its_spec():
+    class Own(keras.layers.Dense):
+        def call(self, x):
+            return super().call(x) * 2
+
+    own = Own(2, name="own")
+    with pytest.raises((TypeError, ValueError), match="`own` .*at least 2 axes"):
+        own(np.ones(3, "f"))
+    own(np.ones((2, 3), "f"))
+    assert own.input_spec.axes == {-1: 3}
+    own.input_spec = None
+    assert own.input_spec is None

@@ -1,10 +1,14 @@
 // Writes the numbers of each epoch to a file, a line at a time.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 namespace {
@@ -21,6 +25,28 @@ ClassDef& csv =
 std::string written(double v) {
   if (std::isnan(v)) return "nan";
   return Config(v).to_json();
+}
+
+// The fewest digits that give a float32 back.
+std::string written(float v) {
+  char digits[32];
+  auto [end, error] = std::to_chars(digits, digits + sizeof digits, v);
+  double same = v;
+  std::from_chars(digits, end, same);
+  return written(same);
+}
+
+// Several numbers as Keras writes them: a list, in quotes that are part of the text.
+std::string written(const Tensor& values) {
+  std::string out;
+  auto add = [&](const auto& numbers) {
+    for (auto v : numbers) out += cat(out.empty() ? "" : ", ", written(v));
+  };
+  if (values.dtype() == float64)
+    add(values.to_vector<double>());
+  else
+    add(cast(values, float32).to_vector<float>());
+  return cat(R"("""[)", out, R"(]""")");
 }
 
 }  // namespace
@@ -47,9 +73,10 @@ void CSVLoggerCallback::on_train_begin(Logs&) {
 void CSVLoggerCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   auto* file = static_cast<FILE*>(file_);
   if (!file) return;
+  std::map<std::string, std::string> row;
+  logs.each([&](const std::string& name, const auto& value) { row[name] = written(value); });
   if (keys_.empty()) {
-    for (const auto& [name, value] : logs) keys_.push_back(name);
-    std::sort(keys_.begin(), keys_.end());
+    for (const auto& [name, value] : row) keys_.push_back(name);
     auto validated = [](const std::string& k) { return k.starts_with("val_"); };
     // A later epoch may be the first that is validated, and the columns are fixed by now.
     if (std::none_of(keys_.begin(), keys_.end(), validated))
@@ -64,8 +91,8 @@ void CSVLoggerCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   }
   std::fprintf(file, "%lld", static_cast<long long>(epoch));
   for (const std::string& k : keys_) {
-    const double* v = logs.find(k);
-    std::fprintf(file, "%s%s", sep, v ? written(*v).c_str() : "NA");
+    auto value = row.find(k);
+    std::fprintf(file, "%s%s", sep, value != row.end() ? value->second.c_str() : "NA");
   }
   std::fputs("\n", file);
   std::fflush(file);

@@ -136,6 +136,17 @@ void PReLULayer::build(const Shape& inputs) {
                       .constraint = options_.alpha_constraint});
 }
 
+std::optional<InputSpec> PReLULayer::input_spec() const {
+  if (!alpha.defined()) return {};
+  InputSpec out{.axes = alpha.shape().rank() + 1};
+  const std::vector<int64_t> shared =
+      options_.shared_axes ? options_.shared_axes->sizes : std::vector<int64_t>();
+  for (int i = 1; i < out.axes; ++i)
+    if (std::find(shared.begin(), shared.end(), i) == shared.end())
+      out.sizes.emplace_back(i, alpha.shape()[i - 1]);
+  return out;
+}
+
 Tensor PReLULayer::call(const Tensor& inputs, const CallOptions&) {
   need_built(*this, alpha, "alpha");
   need_axes(*this, inputs.shape(), alpha.shape().rank() + 1, "those that the layer was built for");

@@ -77,6 +77,7 @@ class HOLDFAST_API PReLULayer : public Declares<PReLUOptions> {
   bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable alpha;
 

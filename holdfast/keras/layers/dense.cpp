@@ -41,6 +41,12 @@ void DenseLayer::check() {
   refuse_quantized("Dense", options_.quantization_config);
 }
 
+std::optional<InputSpec> DenseLayer::input_spec() const {
+  InputSpec out{.at_least = 2};
+  if (kernel.defined() && kernel.shape().rank() == 2) out.sizes = {{-1, kernel.shape()[0]}};
+  return out;
+}
+
 void DenseLayer::need_inputs(const Shape& inputs) const {
   int64_t wanted = kernel.defined() && kernel.shape().rank() == 2 ? kernel.shape()[0] : -1;
   bool fits = !inputs.has_rank() || inputs.rank() >= 2;

@@ -27,6 +27,7 @@ class HOLDFAST_API DenseLayer : public Declares<DenseOptions> {
   bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable kernel, bias;  // `bias` is empty if there is none
 

@@ -63,6 +63,7 @@ class HOLDFAST_API SpatialDropout1DLayer : public Noisy<SpatialDropout1DOptions>
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = 3}; }
 
  private:
   void check() override;
@@ -80,6 +81,7 @@ struct SpatialDropoutOptions {
 class HOLDFAST_API SpatialDropoutLayer : public Noisy<SpatialDropoutOptions> {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = axes_ + 2}; }
 
  protected:
   explicit SpatialDropoutLayer(int axes) : axes_(axes) {}

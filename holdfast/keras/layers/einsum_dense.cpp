@@ -172,6 +172,11 @@ void EinsumDenseLayer::build(const Shape& inputs) {
                      .constraint = o.bias_constraint});
 }
 
+std::optional<InputSpec> EinsumDenseLayer::input_spec() const {
+  if (!built_for() || built_for()->empty() || !built_for()->front().has_rank()) return {};
+  return InputSpec{.axes = built_for()->front().rank()};
+}
+
 Tensor EinsumDenseLayer::call(const Tensor& inputs, const CallOptions&) {
   const O& o = options_;
   need_built(*this, kernel, "kernel");

@@ -24,6 +24,7 @@ class HOLDFAST_API EinsumDenseLayer : public Declares<EinsumDenseOptions> {
   const ClassDef& definition() const override;
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable kernel, bias;  // `bias` is empty without `bias_axes`
 

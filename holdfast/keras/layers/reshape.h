@@ -18,6 +18,7 @@ class HOLDFAST_API FlattenLayer : public Declares<FlattenOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.at_least = 1}; }
 
  private:
   void check() override;
@@ -50,6 +51,9 @@ class HOLDFAST_API PermuteLayer : public Declares<PermuteOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override {
+    return InputSpec{.axes = static_cast<int>(options_.dims.size()) + 1};
+  }
 
  private:
   void check() override;
@@ -66,6 +70,7 @@ class HOLDFAST_API RepeatVectorLayer : public Declares<RepeatVectorOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = 2}; }
 
  private:
   void check() override;

@@ -8,7 +8,7 @@ from .. import nest
 from .._tensors.dtypes import as_dtype
 from ..errors import fail
 
-__all__ = ["InputSpec", "check_inputs"]
+__all__ = ["HasInputSpec", "InputSpec", "check_inputs"]
 
 
 class InputSpec:
@@ -94,6 +94,27 @@ class InputSpec:
         return len(wanted) == len(shape) and all(
             None in (a, b) or a == b for a, b in zip(wanted, shape, strict=True)
         )
+
+
+class HasInputSpec:
+    """What a layer says of its inputs."""
+
+    _own_spec: dict[str, Any] | None
+
+    @property
+    def input_spec(self) -> Any:
+        """What its inputs must be like: an `InputSpec`, or several; None: it takes any.
+
+        It is what the program has set, or else what the class says, more once it is built.
+        """
+        if "input_spec" in vars(self):
+            return vars(self)["input_spec"]
+        said = self._own_spec
+        return None if said is None else InputSpec(**said)
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        self.__dict__["input_spec"] = value
 
 
 def check_inputs(layer: Any, specs: Any, inputs: Any) -> None:

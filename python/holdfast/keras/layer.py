@@ -24,7 +24,7 @@ from . import checkpoint_names, declared
 from . import variable as variables
 from .copies import parts_of
 from .declared_types import declared_types, is_ours_or_native
-from .input_spec import check_inputs
+from .input_spec import HasInputSpec, check_inputs
 from .layer_dtypes import HasDTypes, policy_name
 from .names import checked_name
 from .own_arguments import config_of_arguments, gets_config, note_arguments
@@ -224,11 +224,12 @@ def _shapes_of(value: Any) -> Any:
     return nest.map_structure(shape_of, value)
 
 
-class Layer(HasWeights, HasDTypes, _holdfast.LayerBase, Module, StatelessLayer):  # type: ignore[misc]
+class Layer(  # type: ignore[misc]
+    HasWeights, HasDTypes, HasInputSpec, _holdfast.LayerBase, Module, StatelessLayer
+):
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
-    input_spec: Any = None  # an `InputSpec`, or several, that a class sets for its inputs
     _supports_masking: bool | None = None
     _config_is_arguments: ClassVar[bool] = False
 

@@ -127,6 +127,7 @@ class Trainer(EarlierTraining):
     _IGNORED: ClassVar[frozenset[str]] = frozenset(
         {"_compile_arguments", "_named_outputs", "_predicted", "_steps", "_strategy", "history"}
     )
+    reset_metrics: Callable[[], None]  # C++'s
     run_eagerly: bool = False
     steps_per_execution: int = 1
     jit_compile: bool = False
@@ -269,41 +270,15 @@ class Trainer(EarlierTraining):
         return _holdfast.model_optimizer(self)
 
     @property
-    def metrics(self) -> list[Any]:
-        """The metrics that training brings up to date, the loss first."""
-        mine = list(_holdfast.model_metrics(self))
-        for part in self.submodules:  # type: ignore[attr-defined]
-            if isinstance(part, _metric_type()) and not any(part is m for m in mine):
-                mine.append(part)
-        return mine
-
-    @property
     def metrics_names(self) -> list[str]:
         """The names of the metrics, the loss first."""
         made = _holdfast.model_metrics(self)
-        names = [metric.name for metric in self.metrics]
-        if len(made) > 1 or not self.compiled:  # type: ignore[attr-defined]
+        told = self.metrics
+        names = [metric.name for metric in told]
+        if len(made) != 1 or not (told and told[0] is made[0]):
             return names
-        names = names[len(made) :]
         outputs = list(getattr(self, "output_names", ())) or [""]
-        return [*_holdfast.metric_names_to_come(self, outputs), *names]
-
-    def reset_metrics(self) -> None:
-        """Sets all metrics to where they begin."""
-        for metric in self.metrics:
-            metric.reset_state()
-
-    def get_metrics_result(self) -> dict[str, Any]:
-        """What the metrics say now, by the names that training tells them by."""
-        told = _holdfast.model_told(self)
-        out: dict[str, Any] = {}
-        for metric in self.metrics:
-            mine = {name: value for name, of, value in told if of is metric}
-            if not mine:
-                said = metric.result()
-                mine = said if isinstance(said, dict) else {metric.name: said}
-            out.update(mine)
-        return out
+        return [*_holdfast.metric_names_to_come(self, outputs), *names[1:]]
 
     def fit(
         self,
@@ -381,7 +356,7 @@ class Trainer(EarlierTraining):
         }
         with self._in_scope():
             _holdfast.model_fit(self, train, test, options)
-        if not self.trainable_variables:  # type: ignore[attr-defined]
+        if self.built and not self.trainable_variables:  # type: ignore[attr-defined]
             warnings.warn(
                 f"model `{self.name}` has no trainable weights: "  # type: ignore[attr-defined]
                 "`fit` changed nothing",
@@ -409,10 +384,7 @@ class Trainer(EarlierTraining):
         options = {"verbose": _verbose(verbose), "steps": most, "callbacks": _listed(callbacks)}
         with self._in_scope():
             logs = _holdfast.model_evaluate(self, data, options)
-        if return_dict:
-            return dict(sorted(logs.items()))
-        values = list(logs.values())
-        return values[0] if len(values) == 1 else values
+        return dict(sorted(logs.items())) if return_dict else self._in_order(logs)
 
     def predict(
         self,
@@ -466,10 +438,14 @@ class Trainer(EarlierTraining):
         self.reset_metrics()  # what is given back is of this batch alone
         with self._in_scope():
             logs = _make_step(self, name)(data)
-        numbers = {key: np.asarray(value.numpy()) for key, value in logs.items()}
-        if return_dict:
-            return dict(sorted(numbers.items()))
-        values = list(numbers.values())
+        numbers = _numbers(logs)
+        return dict(sorted(numbers.items())) if return_dict else self._in_order(numbers)
+
+    def _in_order(self, logs: dict[str, Any]) -> Any:
+        """Numbers as Keras lists them: by the metrics' names, in their order; then the others."""
+        first = [name for name in _holdfast.metric_order(self) if name in logs]
+        names = dict.fromkeys([*first, *sorted(logs)])
+        values = [logs[name] for name in names]
         return values[0] if len(values) == 1 else values
 
 
@@ -507,6 +483,17 @@ def _made(value: Any, argument: str) -> Any:
     )
 
 
+def _numbers(logs: dict[str, Any]) -> dict[str, Any]:
+    """What a step tells, as arrays; each number of a dict inside by its own name."""
+    out: dict[str, Any] = {}
+    for name, value in logs.items():
+        if isinstance(value, dict):
+            out |= _numbers(value)
+        else:
+            out[name] = np.asarray(nest.map_structure(lambda t: t.numpy(), value))
+    return out
+
+
 def _tensors(value: Any) -> Any:
     if isinstance(value, (list, tuple, dict)) and not all(
         isinstance(leaf, (int, float)) for leaf in nest.flatten(value)
@@ -524,12 +511,6 @@ def _listed(callbacks: Any) -> list[Any]:
         nest.flatten(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
     )
     return [c for c in flat if c is not None]
-
-
-def _metric_type() -> Any:
-    from . import declared
-
-    return declared.base_type("metrics.Metric")
 
 
 def _by_class(y: Any, weights: dict[int, float], given: Any) -> Any:

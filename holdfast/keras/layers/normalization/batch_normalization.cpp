@@ -172,12 +172,22 @@ std::tuple<Tensor, Tensor> BatchNormalizationLayer::moments(const Tensor& x, int
   return {squeeze(mean, {.axis = axes}), squeeze(variance, {.axis = axes})};
 }
 
+std::optional<InputSpec> BatchNormalizationLayer::input_spec() const {
+  if (!moving_mean.defined() || !built_for() || built_for()->empty()) return {};
+  const Shape& s = built_for()->front();
+  if (!s.has_rank()) return {};
+  return InputSpec{.axes = s.rank(),
+                   .sizes = {{static_cast<int>(options_.axis), moving_mean.shape()[0]}}};
+}
+
 Tensor BatchNormalizationLayer::call(const Tensor& inputs, const CallOptions& c) {
   const O& o = options_;
   need_built(*this, moving_mean, "moving_mean");
   if (!inputs.shape().has_rank())
     fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.shape().text(),
                           ", expected a known number of axes"));
+  if (std::optional<InputSpec> spec = input_spec())
+    need_axes(*this, inputs.shape(), spec->axes, "those that the layer was built for");
   int axis = axis_of(*this, inputs.shape(), o.axis);
   need_size(*this, inputs.shape(), axis, moving_mean.shape()[0],
             "the layer was built for so many channels");

@@ -28,6 +28,7 @@ class HOLDFAST_API BatchNormalizationLayer : public Declares<BatchNormalizationO
   bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable gamma, beta;  // empty without `scale`, without `center`
   Variable moving_mean, moving_variance;

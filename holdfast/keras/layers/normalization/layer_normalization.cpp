@@ -209,10 +209,19 @@ void GroupNormalizationLayer::build(const Shape& inputs) {
                        .autocast = false});
 }
 
+std::optional<InputSpec> GroupNormalizationLayer::input_spec() const {
+  if (!built_for() || built_for()->empty() || !built_for()->front().has_rank()) return {};
+  const Shape& s = built_for()->front();
+  auto axis = static_cast<int>(options_.axis);
+  return InputSpec{.axes = s.rank(), .sizes = {{axis, s[axis]}}};
+}
+
 Tensor GroupNormalizationLayer::call(const Tensor& inputs, const CallOptions&) {
   const GroupNormalizationOptions& o = options_;
   const Shape& s = inputs.shape();
   need_rank(*this, s);
+  if (std::optional<InputSpec> spec = input_spec())
+    need_axes(*this, s, spec->axes, "those that the layer was built for");
   int axis = axis_of(*this, s, o.axis);
   need_sizes(*this, s, {axis}, gamma.defined() ? gamma : beta);
   if (s[axis] < 0 || o.groups < 1 || s[axis] % o.groups)

@@ -54,6 +54,7 @@ class HOLDFAST_API GroupNormalizationLayer : public Declares<GroupNormalizationO
   bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable gamma, beta;
 

@@ -72,6 +72,14 @@ void SpectralNormalizationLayer::build(const Shape& inputs) {
                          .trainable = false});
 }
 
+std::optional<InputSpec> SpectralNormalizationLayer::input_spec() const {
+  if (!built_for() || built_for()->empty()) return {};
+  const Shape& s = built_for()->front();
+  InputSpec out{.at_least = 1};
+  if (s.has_rank() && s.rank() > 0) out.sizes = {{-1, s[-1]}};
+  return out;
+}
+
 Tensor SpectralNormalizationLayer::call(const Tensor& inputs, const CallOptions& o) {
   Layer& layer = *options_.layer;
   if (o.training.value_or(false)) {

@@ -23,6 +23,7 @@ class HOLDFAST_API SpectralNormalizationLayer : public Declares<SpectralNormaliz
   const ClassDef& definition() const override;
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable kernel, vector_u;
 

@@ -23,6 +23,9 @@ class HOLDFAST_API BidirectionalLayer : public Declares<BidirectionalOptions> {
   bool supports_masking() const override { return true; }
   void build_all(const std::vector<Shape>& inputs) override;
   Nested call_all(const Nested& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override {
+    return forward_ ? forward_->input_spec() : std::nullopt;
+  }
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
   ConfigDict get_config() const override;
 

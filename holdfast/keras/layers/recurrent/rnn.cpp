@@ -68,6 +68,11 @@ void RNNLayer::repeat(const RNNOptions& o) {
   o.cell->name_it();
 }
 
+std::optional<InputSpec> RNNLayer::input_spec() const {
+  if (&definition() == &class_def()) return {};  // a cell may take any steps
+  return InputSpec{.axes = 3};
+}
+
 void RNNLayer::need_sequences(const Shape& s) const {
   int least = plain_gated_cell(*repeats_.cell) ? 3 : 2;
   bool fits = s.has_rank() && (least == 3 ? s.rank() == 3 : s.rank() >= 2);

@@ -39,6 +39,7 @@ class HOLDFAST_API RNNLayer : public Declares<RNNOptions> {
   bool supports_masking() const override { return true; }
   void build_all(const std::vector<Shape>& inputs) override;
   Nested call_all(const Nested& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
 
   const Ref<Layer>& cell() const { return repeats_.cell.layer; }

@@ -57,6 +57,7 @@ class HOLDFAST_API Cropping1DLayer : public Declares<Cropping1DOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = 3}; }
 
  private:
   void check() override;
@@ -65,6 +66,7 @@ class HOLDFAST_API Cropping1DLayer : public Declares<Cropping1DOptions> {
 class HOLDFAST_API CroppingLayer : public Declares<CroppingOptions> {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = axes_ + 2}; }
 
  protected:
   CroppingLayer(int axes, int64_t usual) : axes_(axes), usual_(usual) {}
@@ -88,6 +90,7 @@ class HOLDFAST_API Cropping3DLayer : public CroppingLayer {
 class HOLDFAST_API ZeroPaddingLayer : public Declares<ZeroPaddingOptions> {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = axes_ + 2}; }
 
  protected:
   explicit ZeroPaddingLayer(int axes) : axes_(axes) {}

@@ -90,6 +90,10 @@ void ConvLayer::need_inputs(const Shape& inputs) const {
   if (o.padding == "valid") need_room(*this, inputs, window(), o.data_format, "the kernel");
 }
 
+std::optional<InputSpec> ConvLayer::input_spec() const {
+  return field_spec(axes_, options_.data_format, kernel, axes_, options_.groups);
+}
+
 void ConvLayer::build(const Shape& inputs) {
   const O& o = options_;
   need_inputs(inputs);

@@ -30,6 +30,7 @@ class HOLDFAST_API ConvLayer : public Declares<ConvOptions> {
  public:
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable kernel,
       bias;  // [sizes..., channels / groups, filters]; `bias` is empty if there is none

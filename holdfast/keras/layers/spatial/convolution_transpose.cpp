@@ -91,6 +91,10 @@ int ConvTransposeLayer::need_inputs(const Shape& inputs) const {
   return channels;
 }
 
+std::optional<InputSpec> ConvTransposeLayer::input_spec() const {
+  return field_spec(axes_, options_.data_format, kernel, axes_ + 1);
+}
+
 void ConvTransposeLayer::build(const Shape& inputs) {
   const O& o = options_;
   int64_t channels =

@@ -131,6 +131,10 @@ DepthwiseConvLayer::DepthwiseConvLayer(int axes) : axes_(axes) {
 
 void DepthwiseConvLayer::check() { settle(options_, axes_, definition().name); }
 
+std::optional<InputSpec> DepthwiseConvLayer::input_spec() const {
+  return field_spec(axes_, options_.data_format, kernel, axes_);
+}
+
 void DepthwiseConvLayer::build(const Shape& inputs) {
   const DepthwiseConvOptions& o = options_;
   int64_t channels = known_size(*this, inputs, need_inputs(*this, inputs, axes_, o, kernel),
@@ -167,6 +171,10 @@ SeparableConvLayer::SeparableConvLayer(int axes) : axes_(axes) {
 void SeparableConvLayer::check() {
   need_at_least(options_.filters, 1, "filters", definition().name);
   settle(options_, axes_, definition().name);
+}
+
+std::optional<InputSpec> SeparableConvLayer::input_spec() const {
+  return field_spec(axes_, options_.data_format, depthwise_kernel, axes_);
 }
 
 void SeparableConvLayer::build(const Shape& inputs) {

@@ -28,6 +28,7 @@ class HOLDFAST_API DepthwiseConvLayer : public Declares<DepthwiseConvOptions> {
  public:
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable kernel, bias;  // [sizes..., channels, depth_multiplier]
 
@@ -74,6 +75,7 @@ class HOLDFAST_API SeparableConvLayer : public Declares<SeparableConvOptions> {
  public:
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override;
 
   Variable depthwise_kernel, pointwise_kernel, bias;
 

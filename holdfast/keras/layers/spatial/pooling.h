@@ -24,6 +24,7 @@ enum class Pool : uint8_t { kMax, kAverage };
 class HOLDFAST_API PoolingLayer : public Declares<PoolingOptions>, public BuiltAtOnce {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = axes_ + 2}; }
 
  protected:
   PoolingLayer(Pool pool, int axes);
@@ -63,6 +64,7 @@ struct GlobalPoolingOptions {
 class HOLDFAST_API GlobalPoolingLayer : public Declares<GlobalPoolingOptions>, public BuiltAtOnce {
  public:
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = axes_ + 2}; }
   bool supports_masking() const override { return masked_; }
   Nested compute_mask(const Nested&, const Nested&) override { return {}; }
 

@@ -83,6 +83,14 @@ int need_field(const Layer& layer, const Shape& inputs, int axes, const DataForm
   return channels_first(format) ? 1 : axes + 1;
 }
 
+InputSpec field_spec(int axes, const DataFormat& format, const Variable& kernel, int channels,
+                     int64_t groups) {
+  InputSpec out{.at_least = axes + 2};
+  if (kernel.defined() && kernel.shape().rank() == axes + 2)
+    out.sizes = {{channels_first(format) ? 1 : -1, kernel.shape()[channels] * groups}};
+  return out;
+}
+
 void need_room(const Layer& layer, const Shape& inputs, const std::vector<int64_t>& window,
                const DataFormat& format, const char* what) {
   if (!inputs.has_rank()) return;

@@ -35,6 +35,10 @@ void settle_padding(std::string& padding, const std::vector<std::string>& known,
 /// An input with a batch, channels, and `axes` axes between or behind them. Gives the axis of the
 /// channels.
 int need_field(const Layer& layer, const Shape& inputs, int axes, const DataFormat& format);
+/// What it wants as a spec: with the size of the channels once the kernel is there, whose axis
+/// `channels` has one for each of them, or of a group of them.
+InputSpec field_spec(int axes, const DataFormat& format, const Variable& kernel, int channels,
+                     int64_t groups = 1);
 /// The first of the axes that a window moves over.
 inline int first_axis(const DataFormat& format) { return channels_first(format) ? 2 : 1; }
 /// Refuses inputs that are smaller than the window.

@@ -32,6 +32,7 @@ class HOLDFAST_API UpSampling1DLayer : public Declares<UpSampling1DOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = 3}; }
 
  private:
   void check() override;
@@ -40,6 +41,7 @@ class HOLDFAST_API UpSampling2DLayer : public Declares<UpSampling2DOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = 4}; }
 
  private:
   void check() override;
@@ -48,6 +50,7 @@ class HOLDFAST_API UpSampling3DLayer : public Declares<UpSampling3DOptions> {
  public:
   const ClassDef& definition() const override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
+  std::optional<InputSpec> input_spec() const override { return InputSpec{.axes = 5}; }
 
  private:
   void check() override;
