@@ -373,7 +373,7 @@ def same_tensor(value: Any, tensor: Any) -> bool:
 def _tensor_names(frame: types.FrameType) -> Iterator[tuple[str, Any]]:
     for space in (frame.f_locals, frame.f_globals):
         for name, value in list(space.items()):
-            if isinstance(value, _holdfast.Tensor):
+            if name.isidentifier() and isinstance(value, _holdfast.Tensor):
                 yield name, value
 
 
