@@ -503,8 +503,9 @@ def _choice(container: str, name: str, tensor: Any) -> str:
     """One of the things in a Python container, picked when the graph runs."""
     tf, frame = module_alias(), user_frame()
     found = resolve(frame, container) if frame is not None else None
+    found = found if isinstance(found, (list, tuple, dict)) else None  # a tensor is not asked
     items = list(found.values()) if isinstance(found, dict) else found
-    functions = isinstance(items, (list, tuple)) and bool(items) and all(map(callable, items))
+    functions = bool(items) and all(map(callable, items or ()))
     given = "(...)" if functions else ""
     if tensor.dtype.name == "bool":
         either = (True, False) if isinstance(found, dict) else (1, 0)
