@@ -70,9 +70,19 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   r.where = here();
   records.push_back(std::move(r));
   auto index = static_cast<int32_t>(records.size());
+  int32_t end = -1;
   for (const Tensor& t : out) {
     records.back().out_ids.push_back(t.defined() ? t.id() : 0);
-    if (t.defined() && flows(t.dtype())) watched.set(t.id(), index);
+    if (!t.defined()) continue;
+    if (flows(t.dtype())) {
+      watched.set(t.id(), index);
+    } else {  // the places that `top_k` finds: nothing flows back through them
+      if (end < 0) {
+        end = static_cast<int32_t>(cuts.size());
+        cuts.push_back({op.name.c_str(), records.back().where});
+      }
+      dead.set(t.id(), end);
+    }
   }
 }
 

@@ -291,10 +291,6 @@ Ref<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches, const Fe
   auto ready = make_ref<Prepared>();
   std::vector<Edge> edges, fed;
   std::vector<Ref<Node>> ops;
-  for (const auto& [key, value] : feeds) {
-    fed.push_back(edge_of_feed(key, value));
-    ready->given.push_back(holdfast::value(value));
-  }
   for (const Fetch& f : fetches) {
     if (!f.tensor.defined() && !f.node)
       fail(Code::E1104, "a Session was asked for a Tensor that refers to nothing",
@@ -307,6 +303,10 @@ Ref<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches, const Fe
     if (f.node) ops.push_back(f.node);
     if (!symbol) continue;
     edges.push_back(edge_of_fetch(f.tensor, fetches.size() == 1));
+  }
+  for (const auto& [key, value] : feeds) {
+    fed.push_back(edge_of_feed(key, value));
+    ready->given.push_back(holdfast::value(value));
   }
   ready->planned = plan(edges, ops, fed, {}, fetches.size() == 1 ? fetches[0].tensor : Tensor());
   initialise(*ready, *ready->planned, fed);

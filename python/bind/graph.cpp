@@ -364,6 +364,7 @@ void bind_graph(nb::module_& m) {
       .def(nb::init<>())
       .def("enter", &PyLifted::enter)
       .def("exit", &PyLifted::exit);
+  m.def("is_lifted", [] { return static_cast<bool>(context().lifted); });
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("is_building", [] {
     Tracer* writes = current_trace();

@@ -7,7 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._messages.birth_names import name_given
 from .._messages.diagnostics import born_loc, module_alias, user_frame
+from .._messages.provenance import NO_NUMBER, width_of
 from ..errors import DiagnosticError, fail, used_here
 from .sites import Home, Site, Spot, spot_of
 from .state import Maybe, is_tensor, same_structure
@@ -119,7 +121,9 @@ def refuse_unset(maybe: Maybe) -> NoReturn:
     site, block = missing[-1]  # of a chain, the side of its last condition
     further = _further_condition(site, block)
     asked = site.loc() if further is None else site.home.loc(further)
-    labels = [_label("placed", asked, "this condition has no value while tracing")]
+    conditions = [maybe.site.loc()] + ([] if maybe.site.loc() == asked else [asked])
+    texts = ("this condition has no value while tracing", "nor has this one")
+    labels = [_label("placed", *each) for each in zip(conditions, texts, strict=False)]
     only = " only" if len(spots) == 1 else ""
     for where, spot in spots[:_SHOWN_SETS]:
         labels.append(_label("born", where.home.loc(spot), f"`{name}` is set on this side{only}"))
@@ -192,6 +196,8 @@ def _set_labels(
     """Where a name got each of two values; one place is marked once."""
     labels: list[_Label] = []
     for value, spot, text in zip(values, spots, texts, strict=True):
+        if spot is None and is_tensor(value) and value._op == "Placeholder":
+            continue  # an argument, which is as it is given
         loc = _set_loc(site, spot, value)
         if loc is not None and all(label["loc"] != loc for label in labels):
             labels.append(_label("born", loc, text))
@@ -236,7 +242,9 @@ def refuse_dtypes(site: Site, name: str, x: Any, y: Any, loop: Site | None = Non
     labels = [*_set_labels(site, (x, y), spots, texts), _choice(site)]
     who = f"{_sides(site)} give"
     if " " in name:  # an expression, which has no name
-        name, who = "", f"a {name.removeprefix('the ')} gives"
+        given = name_given(site.loc())
+        who = f"a {name.removeprefix('the ')} gives{f' `{given}`' if given else ''}"
+        name = ""
     _refuse_two(site, name, x, y, spots, labels, who, loop)
 
 
@@ -273,7 +281,8 @@ def _refuse_two(
 ) -> NoReturn:
     types = _named_dtype(x), _named_dtype(y)
     # Towards the wider kind: an int becomes a float, not the other way round.
-    narrow = 0 if types[0] == "bool" or (types[0].startswith(("int", "uint"))) else 1
+    widths = [width_of(each) for each in types]
+    narrow = 0 if widths[0] < widths[1] else 1
     when = "however often the loop runs"
     if site.kind == "if":
         when = f"whichever way line {site.line} goes"
@@ -284,7 +293,9 @@ def _refuse_two(
             f"a tensor of a graph has one dtype, {when}",
             labels=labels,
             fixes=[
-                _cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])
+                _as_text()
+                if NO_NUMBER in widths
+                else _cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])
                 if loop is None
                 else _before_loop(loop, name, types[1 - narrow])
             ],
@@ -294,6 +305,13 @@ def _refuse_two(
         )
     except DiagnosticError as error:
         raise error from None  # the op in the body that met the other dtype is not the story
+
+
+def _as_text() -> dict[str, Any]:
+    """Numbers and texts are not cast to each other."""
+    tf = module_alias()
+    title = f"let both be texts: `{tf}.strings.as_string(...)`, or both numbers"
+    return {"title": title, "applicability": "manual", "edits": []}
 
 
 def _cast_fix(site: Site, name: str, value: Any, spot: Spot | None, dtype: str) -> dict[str, Any]:
@@ -352,7 +370,8 @@ def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     function = site.home.function.rpartition(".")[2]
     said = f"{_sides(site)} {'return' if name == 'return' else f'give {_quoted(name)}'} "
     if " " in name:  # an expression, which has no name
-        said = f"{name} is staged, and gives "
+        given = name_given(site.loc())
+        said = f"a staged {name.removeprefix('the ')} gives {f'`{given}` ' if given else ''}"
     fail(
         "E0902",
         said
@@ -387,6 +406,8 @@ def _common_form(name: str, x: Any, y: Any) -> str:
     if x is None or y is None:
         zeros = f"`{module_alias()}.zeros_like`"
         return f"give {name} a tensor where it is None now, such as by {zeros}"
+    if isinstance(x, str) != isinstance(y, str):
+        return str(_as_text()["title"])
     if isinstance(x, str) and isinstance(y, str):
         texts = " and ".join(f"`{module_alias()}.constant({each!r})`" for each in (x, y))
         return f"let both sides give {name} a tensor of text: {texts}"

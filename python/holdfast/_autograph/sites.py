@@ -175,6 +175,14 @@ def sets(function: ast.AST) -> dict[str, list[Spot]]:
                 for part in ast.walk(node.target):
                     if isinstance(part, ast.Name):
                         found.setdefault(part.id, []).append(spot_of(node.target))
+            case ast.NamedExpr():
+                targets = [node.target]
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if node is not function:
+                found.setdefault(name, []).append(spot_of(node))
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                for each in names:
+                    bound = each.asname or each.name.partition(".")[0]
+                    found.setdefault(bound, []).append(spot_of(node))
             case ast.Return():
                 found.setdefault("return", []).append(spot_of(node))
         for target in targets:

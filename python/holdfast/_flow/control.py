@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from .. import _holdfast
 from .._graphs.eager import control_dependencies, done
 from .._graphs.name_scope import named_ops
 from .._graphs.operation import Operation
+from .._messages.user_code import is_user_class
 from .._structures import nesting
 from .._tensors import registry
 from .._tensors.composite import after_iteration, each_time, either, facts_of, invariants_of
@@ -35,8 +37,10 @@ __all__ = [
 
 def name_of(function: Callable[..., Any], otherwise: str) -> str:
     """What messages call a branch or a body: the user's own name for it."""
-    name = getattr(function, "__name__", "")
-    return name or otherwise
+    while isinstance(function, functools.partial):
+        function = function.func
+    name, kind = getattr(function, "__name__", ""), type(function)
+    return name or (kind.__name__ if is_user_class(kind) else otherwise)
 
 
 def stage_cond(

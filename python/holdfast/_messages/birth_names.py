@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["assigned_there", "expression_at", "name_at"]
+from .source_text import tree_of
+
+__all__ = ["assigned_there", "expression_at", "name_at", "name_given"]
 
 
 def expression_at(loc: dict[str, Any], longest: int = 40) -> str:
@@ -21,13 +23,27 @@ def assigned_there(loc: dict[str, Any] | None) -> ast.Assign | None:
     if not loc or not loc.get("source"):
         return None
     try:
-        body = ast.parse(loc["source"].strip()).body
-    except SyntaxError:
-        return None
+        body: list[ast.AST] = list(ast.parse(loc["source"].strip()).body)
+    except SyntaxError:  # the statement has more lines
+        tree = tree_of(loc["file"])
+        place = loc["line"], loc["col_begin"]
+        body = [
+            node
+            for node in (ast.walk(tree) if tree is not None else ())
+            if isinstance(node, ast.Assign)
+            and (node.lineno, node.col_offset) <= place
+            and place <= (node.end_lineno or 0, node.end_col_offset or 0)
+        ]
     match body:
         case [ast.Assign(targets=[ast.Name() | ast.Attribute()]) as assign]:
             return assign
     return None
+
+
+def name_given(loc: dict[str, Any]) -> str:
+    """The name or attribute that a line gives what it computes; "" if there is none."""
+    assign = assigned_there(loc)
+    return "" if assign is None else ast.unparse(assign.targets[0])
 
 
 def name_at(loc: dict[str, Any] | None) -> str:
@@ -35,5 +51,8 @@ def name_at(loc: dict[str, Any] | None) -> str:
     assign = assigned_there(loc)
     if loc is None or assign is None:
         return ""
-    whole = ast.get_source_segment(str(loc["source"]).strip(), assign.value)
-    return ast.unparse(assign.targets[0]) if whole == expression_at(loc, 1000) else ""
+    if assign.lineno != assign.end_lineno:
+        whole = (assign.value.lineno, assign.value.col_offset) == (loc["line"], loc["col_begin"])
+        return ast.unparse(assign.targets[0]) if whole else ""
+    words = ast.get_source_segment(str(loc["source"]).strip(), assign.value)
+    return ast.unparse(assign.targets[0]) if words == expression_at(loc, 1000) else ""

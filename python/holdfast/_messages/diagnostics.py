@@ -21,6 +21,7 @@ from . import source as _source
 from .birth_names import name_at
 from .record import Record
 from .source import OperandNames
+from .source_text import widened
 
 __all__ = [
     "Diagnostic",
@@ -41,7 +42,7 @@ __all__ = [
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _NOT_THEIRS = (_PACKAGE, "<frozen importlib")  # imports call us for `import tensorflow`
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
-_ONE_NAME = re.compile(r"[\w.]+(\[[\w'\"]+\])?")
+_ONE_NAME = re.compile(r"[\w.]+(\[[\w'\"-]+\])*")
 
 
 class Loc(Record):
@@ -152,10 +153,7 @@ class Diagnostic(Record):
                 Fix(
                     x["title"],
                     x.get("applicability", "manual"),
-                    tuple(
-                        Edit(e["file"], e["line"], e["col"], e["old"], e["new"])
-                        for e in x.get("edits", ())
-                    ),
+                    tuple(map(_edit, x.get("edits", ()))),
                 )
                 for x in said.get("fixes", ())
             ),
@@ -212,6 +210,10 @@ class Diagnostic(Record):
 
     def __str__(self) -> str:
         return self.rendered or f"{self.severity}[{self.code}]: {self.headline}"
+
+
+def _edit(said: Mapping[str, Any]) -> Edit:
+    return Edit(**widened(said))
 
 
 def _edit_json(edit: Edit) -> dict[str, Any]:
@@ -371,7 +373,7 @@ def same_tensor(value: Any, tensor: Any) -> bool:
 def _tensor_names(frame: types.FrameType) -> Iterator[tuple[str, Any]]:
     for space in (frame.f_locals, frame.f_globals):
         for name, value in list(space.items()):
-            if isinstance(value, _holdfast.Tensor):
+            if name.isidentifier() and isinstance(value, _holdfast.Tensor):
                 yield name, value
 
 
@@ -401,12 +403,13 @@ def argument_name(value: Any, position: int, keyword: str) -> str:
 
 def _text_loc(frame: types.FrameType, text: _source.Text) -> dict[str, Any]:
     place = _source.locate_frame(frame)
-    end_col = text.end_col if text.line == text.end_line else -1
+    # Without columns no edit is made: it would look for words that messages have on one line.
+    as_typed = text.line == text.end_line and text.text == " ".join(text.text.split())
     return {
         "file": place.file,
         "line": text.line,
-        "col_begin": text.col,
-        "col_end": end_col,
+        "col_begin": text.col if as_typed else -1,
+        "col_end": text.end_col if as_typed else -1,
         "qualname": place.qualname,
         "source": place.source_line if place.line == text.line else "",
     }
@@ -444,13 +447,18 @@ def name_operand(
     if not listed and 0 <= position < len(operands) and _by_position(frame, names, position):
         text = operands[position]
         return " ".join(text.text.split()), _text_loc(frame, text)
-    born = born_loc(tensor) if isinstance(tensor, _holdfast.Tensor) else None
-    return name_in_frame(tensor) or name_at(born), None
+    born, here = _born(tensor), _source.locate_frame(frame)
+    made_here = born and (born["line"], born["col_begin"]) == (here.line, here.col_begin)
+    return name_in_frame(tensor) or ("" if made_here else name_at(born)), None
+
+
+def _born(thing: Any) -> dict[str, Any] | None:
+    return born_loc(thing) if isinstance(thing, _holdfast.Tensor) else None
 
 
 def _is_made_by(text: _source.Text, tensor: Any, code: types.CodeType) -> bool:
     """Whether a tensor was born in the expression `text` of `code`."""
-    born = born_loc(tensor) if isinstance(tensor, _holdfast.Tensor) else None
+    born = _born(tensor)
     if born is None or text.line != text.end_line:
         return False
     span = (born["line"], born["col_begin"], born["col_end"])
@@ -503,8 +511,8 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
     if position < 0:
         return _typed_item(names, -1 - position), None
     before = names.operands[: position + 1]
-    if len(_spread(before)) != len(before):
-        return "", None  # behind a list, places are not operands
+    if len(_spread(before)) != len(before) or any(text.text[0] in "\"'" for text in before):
+        return "", None  # behind a list or a text, places are not operands
     text = before[position] if position < len(before) else _keyword_at(names, position)
     return "" if text is None else " ".join(text.text.split()), None
 
@@ -533,7 +541,7 @@ def _keyword_at(names: OperandNames, position: int) -> _source.Text | None:
 
 def _given_at_birth(tensor: Any) -> str:
     """The name that the line gives a tensor which makes it; "" if it does more than that."""
-    born = born_loc(tensor) if isinstance(tensor, _holdfast.Tensor) else None
+    born = _born(tensor)
     try:
         body = ast.parse(born["source"].strip()).body if born else []
     except SyntaxError:

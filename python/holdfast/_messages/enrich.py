@@ -12,9 +12,12 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .. import _holdfast
+from .birth_names import name_at
 from .diagnostics import born_loc, module_alias, resolve, user_frame
+from .rebinding import statement_loc
 from .source import shown_name
 from .source_text import line_at, tree_of
+from .visible import visible_name
 
 __all__ = ["enrich"]
 
@@ -124,7 +127,7 @@ def _tensors(holder: _Holder, depth: int, budget: list[int]) -> Iterator[tuple[s
     if budget[0] <= 0:
         return
     budget[0] -= 1
-    if isinstance(holder.value, _holdfast.Tensor):
+    if isinstance(holder.value, (_holdfast.Tensor, _holdfast.VariableBase)):
         yield holder.path, holder.value
     elif depth:
         for part in _parts(holder):
@@ -161,8 +164,9 @@ def _live(said: dict[str, Any]) -> bool:
     for name, value in _names(frame):
         for path, tensor in _tensors(_Holder(name, value), _DEPTH, budget):
             born = born_loc(tensor)
-            if tensor._id not in counted and born is not None:
-                counted.add(tensor._id)
+            known = (tensor if isinstance(tensor, _holdfast.Tensor) else tensor.handle)._id
+            if known not in counted and born is not None:
+                counted.add(known)
                 held.setdefault((path, born["file"], born["line"]), []).append(tensor)
     sized = sorted(((sum(map(_size, group)), key) for key, group in held.items()), reverse=True)
     for total, key in sized[:3]:
@@ -186,7 +190,85 @@ def _size(tensor: Any) -> int:
     return int(tensor.shape.num_elements() or 0) * int(tensor.dtype.size)
 
 
+# E0801: a placeholder goes by the name that it has in a graph, and is fed under the program's.
+
+
+def _fed(said: dict[str, Any]) -> bool:
+    def named(entry: re.Match[str]) -> str:
+        known = entry[1]
+
+        def is_meant(value: Any) -> bool:
+            placeholder = isinstance(value, _holdfast.Tensor) and value._symbolic
+            if not placeholder or not value._op.startswith("Placeholder"):
+                return False
+            return bool(value.name == f"{known}:0" or name_at(born_loc(value)) == known)
+
+        path = visible_name(is_meant)
+        if not path and known != name_at(said["subject"]["born"]):
+            path = f'"{known}:0"'  # the graph knows it by that
+        return f"{path or known}: ..."
+
+    fixes = [
+        fix
+        | {
+            "title": re.sub(
+                r"(?<=feed_dict=\{).*(?=\})",
+                lambda entries: re.sub(r"([\w./-]+): \.\.\.", named, entries[0]),
+                fix["title"],
+            )
+        }
+        for fix in said["fixes"]
+    ]
+    changed = bool(fixes != said["fixes"])
+    said["fixes"] = fixes
+    return changed
+
+
+# E0904: a value that a pass made of another one keeps the birth of that; the function has its own.
+
+
+def _sizes(said: dict[str, Any]) -> bool:
+    used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
+    tree = tree_of(used["file"]) if used is not None else None
+    if used is None or tree is None:
+        return False
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and node.lineno <= used["line"] <= (node.end_lineno or 0)
+    ]
+    if not functions:
+        return False
+    home, changed = functions[-1], False
+    for label in said["labels"]:
+        born = re.match(r"(`(\w+)` born here: [^ ]+) from ", label["text"])
+        loc = label["loc"]
+        inside = loc["file"] == used["file"] and home.lineno <= loc["line"] <= (
+            home.end_lineno or 0
+        )
+        made = _last_set(home, born[2], used["line"]) if born is not None and not inside else None
+        if born is not None and made is not None:
+            label["loc"] = statement_loc(made, used["file"]) | {"qualname": used["qualname"]}
+            label["text"], changed = born[1], True
+    return changed
+
+
+def _last_set(home: ast.FunctionDef, name: str, before: int) -> ast.expr | None:
+    """What the last assignment to a name before a line gives it."""
+    found = [
+        node
+        for node in ast.walk(home)
+        if isinstance(node, ast.Assign)
+        and node.lineno < before
+        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno).value if found else None
+
+
 _ADDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "E0701": _placed,
     "E0702": _live,
+    "E0801": _fed,
+    "E0904": _sizes,
 }

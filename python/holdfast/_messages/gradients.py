@@ -90,7 +90,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     elif meaning == "unwatched" and rebinding is not None:
         said["fixes"] = [assign_fix(rebinding)]
     elif meaning == "unwatched" and not (is_variable and source.trainable):
-        said["fixes"] = [_with_watch(said["fixes"][0], tape, tape_name, x)]
+        said["fixes"] = [_with_watch(said["fixes"][0], tape, source)]
     return said | {"subject": _info(source, x), "others": [_info(target, y)]}
 
 
@@ -106,15 +106,49 @@ def _tape_name(used: Mark | None) -> str:
     return "tape"
 
 
-def _with_watch(fix: dict[str, Any], tape: Any, tape_name: str, source: str) -> dict[str, Any]:
-    """The fix with its edit: watching `source` is the first thing the tape's block does."""
-    body = _with_body(tape._opened) if tape._opened is not None else None
-    if not source.isidentifier() or body is None:
+def _with_watch(fix: dict[str, Any], tape: Any, source: Any) -> dict[str, Any]:
+    """The fix with its edit: the first thing the tape's block does is to watch the source.
+
+    What the block itself makes is watched below its own line.
+    """
+    node = with_node(tape._opened) if tape._opened is not None else None
+    frame = user_frame()
+    while frame is not None and tape._opened is not None and frame.f_code is not tape._opened.code:
+        frame = frame.f_back
+    if node is None or frame is None:
         return fix
-    file, line, col = body
-    text = " " * col + f"{tape_name}.watch({source})\n"
-    edits = [{"file": file, "line": line, "col": col, "old": "", "new": text}]
-    return fix | {"applicability": "tested", "edits": edits}
+    held = {**frame.f_globals, **frame.f_locals}
+    is_tensor = isinstance(source, _holdfast.Tensor)
+    known = {
+        name
+        for name, value in held.items()
+        if value is source or (is_tensor and same_tensor(value, source))
+    }
+    name = min(known & _read_in(node) or known, default="")
+    tapes = [ast.unparse(item.optional_vars) for item in node.items if item.optional_vars]
+    own = next((each for each in tapes if resolve(frame, each) is tape), "")
+    first, born = _first_after(node, born_loc(source)), tape._opened.loc()
+    if not name or not own or first is None:
+        return fix
+    text = " " * first.col_offset + f"{own}.watch({name})\n"
+    place = {"file": born["file"], "line": first.lineno, "col": first.col_offset}
+    return fix | {"applicability": "tested", "edits": [place | {"old": "", "new": text}]}
+
+
+def _read_in(node: ast.With) -> set[str]:
+    """The names that a block of a tape reads."""
+    names = (each for part in node.body for each in ast.walk(part) if isinstance(each, ast.Name))
+    return {each.id for each in names if isinstance(each.ctx, ast.Load)}
+
+
+def _first_after(node: ast.With, born: dict[str, Any] | None) -> ast.stmt | None:
+    """The statement of a block before which its source is there; None if no line begins so."""
+    line, last = born["line"] if born is not None else 0, node.items[-1].context_expr.end_lineno
+    makes = [each for each in node.body if each.lineno <= line <= (each.end_lineno or line)]
+    if makes and hasattr(makes[0], "body"):
+        return None  # it is made in a loop or under a condition, and used there
+    after = line if makes else last or node.lineno
+    return next((each for each in node.body if each.lineno > after), None)
 
 
 def with_node(opened: Mark) -> ast.With | None:
@@ -142,15 +176,6 @@ def _made_outside(tape: Any, target: Any) -> dict[str, Any] | None:
     if (born["file"], born["qualname"]) != (opened["file"], opened["qualname"]):
         return None
     return None if node.lineno <= born["line"] <= (node.end_lineno or born["line"]) else born
-
-
-def _with_body(opened: Mark) -> tuple[str, int, int] | None:
-    """Where the first statement of the `with` block stands that a call opened."""
-    node = with_node(opened)
-    if node is None or node.body[0].lineno <= node.items[-1].context_expr.lineno:
-        return None
-    first = node.body[0]
-    return opened.loc()["file"], first.lineno, first.col_offset
 
 
 def warn_none(tape: Any, targets: list[Any], sources: list[Any]) -> dict[str, Any]:
@@ -231,10 +256,22 @@ def _with_persistent(fix: dict[str, Any], opened: Mark) -> dict[str, Any]:
     """The fix with its edit, where the call that made the tape stands on one line."""
     whole = opened.names().whole
     one_line = whole is not None and whole.line == whole.end_line
-    if whole is None or not one_line or not whole.text.endswith(")") or "persistent" in whole.text:
+    if whole is None or not one_line or not _takes_persistent(whole.text):
         return fix
     gap = "" if whole.text.endswith("()") else ", "
     new = whole.text[:-1] + gap + "persistent=True)"
     place = {"file": opened.loc()["file"], "line": whole.line, "col": whole.col}
     edits = [place | {"old": whole.text, "new": new}]
     return fix | {"applicability": "tested", "edits": edits}
+
+
+def _takes_persistent(call: str) -> bool:
+    """Whether `persistent=True` may be added to a call: it has not said it in another way."""
+    try:
+        node = ast.parse(call, mode="eval").body
+    except SyntaxError:
+        return False
+    match node:
+        case ast.Call(args=[], keywords=keywords):
+            return all(each.arg not in (None, "persistent") for each in keywords)
+    return False

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from .. import _holdfast
-from .diagnostics import born_loc, mark
+from .diagnostics import born_loc, mark, user_frame
 from .visible import visible_name
 
 __all__ = ["add_holder", "rename_receiver"]
@@ -30,15 +30,28 @@ def add_holder(said: dict[str, Any]) -> bool:
         )
 
     name = subject["name"]
-    if _PATH.fullmatch(name):  # what the line says is the path
+    path = visible_name(lost, but=name)
+    better = path and _root(name) in _passing() and _root(path) != _root(name)
+    if _PATH.fullmatch(name) and not better:  # what the line says is the path
         subject["holder_path"] = name
         return False
-    path = visible_name(lost, but=name)
     subject["holder_path"] = path
     for label in said["labels"]:
         if path and label["role"] == "born":
             label["text"] += f"; held by `{path}`"
     return bool(path)
+
+
+def _root(path: str) -> str:
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
+
+
+def _passing() -> set[str]:
+    """The names that the user's frame has for a while only, such as those of a loop."""
+    frame = user_frame()
+    if frame is None or frame.f_locals is frame.f_globals:
+        return set()
+    return set(frame.f_locals)
 
 
 def rename_receiver(said: dict[str, Any]) -> bool:

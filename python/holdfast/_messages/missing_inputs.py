@@ -31,6 +31,10 @@ def complete(said: dict[str, Any], missing: list[Any], given: list[Any], unused:
             return
     names = [_visible(symbol) for symbol in missing]
     if not all(names):
+        lines = [(born_loc(each) or {}).get("line") for each in missing]
+        places = " and ".join(f"line {line}" for line in dict.fromkeys(lines) if line)
+        title = f"keep the `Input` of {places} under a name of its own, and give the model that too"
+        said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}]
         return
     argument = _inputs_argument()
     whole = _with_more(frame, argument.text if argument is not None else "", names)
@@ -103,7 +107,8 @@ class _Lost(NamedTuple):
     """A name that an Input had, and has no more."""
 
     name: str
-    birth: ast.Assign
+    birth: ast.stmt
+    target: ast.expr  # where the birth has the name
     rebound: ast.stmt
 
 
@@ -117,20 +122,11 @@ def _lost_name(frame: types.FrameType, symbol: Any) -> _Lost | None:
     home = _function_at(tree, born["line"])
     if home is not _function_at(tree, frame.f_lineno):
         return None
-    birth = next(
-        (
-            node
-            for node in _statements(home)
-            if isinstance(node, ast.Assign)
-            and node.lineno <= born["line"] <= (node.end_lineno or node.lineno)
-            and len(node.targets) == 1
-            and isinstance(node.targets[0], (ast.Name, ast.Attribute))
-        ),
-        None,
-    )
-    if birth is None:
+    births = ((node, _given(node, born)) for node in _statements(home))
+    birth, target = next(((node, each) for node, each in births if each is not None), (None, None))
+    if birth is None or target is None:
         return None
-    name = ast.unparse(birth.targets[0])
+    name = ast.unparse(target)
     if resolve(frame, name) is None:
         return None
     later = [
@@ -139,7 +135,30 @@ def _lost_name(frame: types.FrameType, symbol: Any) -> _Lost | None:
         if node is not birth and name in _bound(node) and birth.lineno < node.lineno
     ]
     before_use = [node for node in later if node.lineno <= frame.f_lineno]
-    return _Lost(name, birth, (before_use or later or [birth])[0])
+    return _Lost(name, birth, target, (before_use or later or [birth])[0])
+
+
+def _given(node: ast.stmt, born: dict[str, Any]) -> ast.expr | None:
+    """The name or attribute that an assignment gives to what is born in it."""
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not _contains(node, born):
+        return None
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    match targets, node.value:
+        case [*_, (ast.Name() | ast.Attribute()) as target], _:
+            return target
+        case [ast.Tuple(elts=names)], ast.Tuple(elts=values) if len(names) == len(values):
+            pairs = zip(names, values, strict=True)
+            return next((name for name, value in pairs if _contains(value, born)), None)
+    return None
+
+
+def _contains(node: ast.stmt | ast.expr, born: dict[str, Any]) -> bool:
+    """Whether the place of a birth lies within a node."""
+    line, last = born["line"], node.end_lineno or node.lineno
+    if born["col_begin"] < 0 or not node.lineno <= line <= last:
+        return bool(node.lineno <= line <= last)
+    begins = (node.lineno, node.col_offset) <= (line, born["col_begin"])
+    return bool(begins and (line, born["col_end"]) <= (last, node.end_col_offset or 0))
 
 
 def _function_at(tree: ast.Module, line: int) -> ast.AST:
@@ -219,8 +238,9 @@ def _kept_apart(frame: types.FrameType, lost: _Lost, instead: list[Any]) -> dict
     own = next(n for n in _names_for(lost.name) if n not in taken)
     title = f"keep the `Input` under its own name, `{own}`, and make the model of that"
     fix: dict[str, Any] = {"title": title, "applicability": "manual", "edits": []}
-    argument, target = _inputs_argument(), lost.birth.targets[0]
-    if argument is None or argument.line != argument.end_line:
+    argument, target = _inputs_argument(), lost.target
+    alone = [target] == getattr(lost.birth, "targets", None)  # another name may stand beside it
+    if argument is None or argument.line != argument.end_line or not alone:
         return fix
     place = _replaced(argument, own, instead)
     if place is None:

@@ -9,11 +9,13 @@ from .birth_names import assigned_there, expression_at, name_at
 from .diagnostics import born_loc
 
 __all__ = [
+    "NO_NUMBER",
     "assigned_there",
     "born_label",
     "expression_at",
     "name_at_birth",
     "type_text",
+    "width_of",
     "words_of",
 ]
 
@@ -49,3 +51,13 @@ def words_of(tensor: Any) -> str:
 def name_at_birth(tensor: Any) -> str:
     """The name or attribute that the line of a birth gives the tensor to; "" if there is none."""
     return name_at(born_loc(tensor))
+
+
+_KINDS = {"bool": 0, "uint": 1, "int": 1, "bfloat": 2, "float": 2, "complex": 3}
+NO_NUMBER = (-1, 0)
+
+
+def width_of(dtype: str) -> tuple[int, int]:
+    """A dtype's place among those of numbers: its kind, then its bits."""
+    kind = dtype.rstrip("0123456789")
+    return (_KINDS[kind], int(dtype[len(kind) :] or 0)) if kind in _KINDS else NO_NUMBER

@@ -26,19 +26,26 @@ _METHODS = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
 _FILLS = ("append", "extend", "insert")
 
 
+_Assignment = ast.Assign | ast.AnnAssign
+
+
 class Rebinding(NamedTuple):
     """A tensor under the name that a Variable had."""
 
     name: str  # the name, attribute or item that is now a tensor, or the container of tensors
     variable: dict[str, Any]  # where the Variable was made
-    statement: ast.stmt
+    statement: _Assignment
     loc: dict[str, Any]  # of the statement
     container: bool
 
 
 def _gradient_names(tree: ast.Module) -> set[str]:
-    """Names that hold gradients, or what is computed from them, as far as the source shows it."""
+    """Names that hold gradients, or what is computed from them, as far as the source shows it.
+
+    Of functions, it is those that give such things; what they are given counts where they say it.
+    """
     known: set[str] = set()
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for _ in range(4):  # a list of gradients, one of them, the new value, a list of those
         before = len(known)
         for node in ast.walk(tree):
@@ -54,9 +61,30 @@ def _gradient_names(tree: ast.Module) -> set[str]:
                     func=ast.Attribute(value=ast.Name(id=holder), attr=attr), args=args
                 ) if attr in _FILLS and any(_mentions(value, known) for value in args):
                     known.add(holder)
+                case ast.Call(func=ast.Name() | ast.Attribute() as called, args=args):
+                    name = called.id if isinstance(called, ast.Name) else called.attr
+                    for function in functions:
+                        if function.name == name:
+                            known.update(_given_gradients(function, args, known))
+                case ast.FunctionDef(name=name) if any(
+                    isinstance(part, ast.Return) and part.value and _mentions(part.value, known)
+                    for part in ast.walk(node)
+                ):
+                    known.add(name)
         if len(known) == before:
             break
     return known
+
+
+def _given_gradients(
+    function: ast.FunctionDef, args: list[ast.expr], known: set[str]
+) -> Iterator[str]:
+    """The parameters of a function that a call gives gradients to."""
+    names = [each.arg for each in function.args.args]
+    names = names[1:] if names[:1] == ["self"] else names
+    for name, value in zip(names, args, strict=False):
+        if _mentions(value, known):
+            yield name
 
 
 def _stored(target: ast.expr) -> Iterator[str]:
@@ -86,17 +114,28 @@ def _base(text: str) -> str:
     return text.partition("[")[0]
 
 
-def _sets(statement: ast.Assign, name: str) -> tuple[str, bool] | None:
+def _targets(node: ast.AST) -> list[ast.expr]:
+    """What an assignment gives its value to; nothing for other nodes."""
+    match node:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AnnAssign(target=target, value=ast.expr()):
+            return [target]
+    return []
+
+
+def _sets(statement: ast.AST, name: str) -> tuple[str, bool] | None:
     """What a statement sets of `name`: the place, and whether that is a container of it."""
     base = _base(name)
-    for target in statement.targets:
+    for target in _targets(statement):
         parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         for part in parts:
             text = ast.unparse(part)
             if _same_place(text, name):
                 return text, False
             if isinstance(part, ast.Subscript) and _same_place(ast.unparse(part.value), base):
-                return text, False
+                whole = isinstance(part.slice, ast.Slice)
+                return (ast.unparse(part.value), True) if whole else (text, False)
             if _same_place(text, base):
                 return text, True
     return None
@@ -117,20 +156,27 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     """
     if not isinstance(source, _holdfast.Tensor):
         return None
-    variable, frame, born = source._variable_born(), user_frame(), born_loc(source)
-    if variable is None or frame is None or born is None:
-        return None
-    tree = tree_of(frame.f_code.co_filename)
-    if tree is None:
+    frame, born = user_frame(), born_loc(source)
+    tree = tree_of(frame.f_code.co_filename) if frame is not None else None
+    if frame is None or born is None or tree is None:
         return None
     gradients, name = _gradient_names(tree), _as_unparsed(name)
-    found: list[tuple[int, ast.Assign, str, bool]] = []
+    direct = source._variable_born()
+    variable = direct or _variable_of(tree, name, frame.f_code.co_filename)
+    if variable is None:
+        return None
+    found: list[tuple[int, _Assignment, str, bool]] = []
     for node in ast.walk(tree):
-        place = _sets(node, name) if isinstance(node, ast.Assign) else None
-        if place is None or not isinstance(node, ast.Assign) or node.lineno == variable["line"]:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            continue
+        place = _sets(node, name)
+        if place is None or node.lineno == variable["line"]:
             continue
         here = node.lineno <= born["line"] <= (node.end_lineno or node.lineno)
-        if not (_mentions(node.value, gradients) or (here and not update)):
+        updates = _mentions(node.value, gradients)
+        # What was computed from a Variable itself took its place; else an update must have made it.
+        replaces = updates or (here and not update) if direct else updates and here
+        if not replaces:
             continue
         if _had_variable(tree, variable["line"], node, place[0]):
             found.append((1 if here else 0, node, *place))
@@ -144,10 +190,31 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     )
 
 
-def _had_variable(tree: ast.Module, line: int, statement: ast.Assign, place: str) -> bool:
+def _variable_of(tree: ast.Module, name: str, filename: str) -> dict[str, Any] | None:
+    """Where a name, or what holds it, was given a Variable, by the one line that makes any."""
+    places = (name, _base(name))
+    statements = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        and any(
+            _same_place(ast.unparse(each), place) for each in _targets(node) for place in places
+        )
+    ]
+    made = [
+        part
+        for node in statements
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "Variable"
+    ]
+    lines = {part.lineno for part in made}
+    return statement_loc(made[0], filename) if len(lines) == 1 else None
+
+
+def _had_variable(tree: ast.Module, line: int, statement: _Assignment, place: str) -> bool:
     """Whether a place held the Variable of that line: by its line, or by the new value."""
     base = _base(place)
-    for node in ast.walk(statement.value):
+    for node in ast.walk(statement.value) if statement.value is not None else ():
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             text = ast.unparse(node)
             if _same_place(text, place) or _same_place(text, base):
@@ -189,40 +256,60 @@ def statement_loc(statement: ast.stmt | ast.expr, filename: str) -> dict[str, An
 
 def refuse_rebound(tape: Any, target: Any, sources: list[Any], names: list[str]) -> None:
     """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
+    lost: dict[str, tuple[Rebinding, Any, str]] = {}
     for source, name in zip(sources, names, strict=True):
         found = rebinding_of(source, name, update=True)
-        if found is None or tape._why_none(target, source) != "unwatched":
-            continue
-        shown = found.name
-        what = f"`{shown}` is a tensor that replaced a Variable; the tape does not watch it"
+        if found is not None and tape._why_none(target, source) == "unwatched":
+            lost.setdefault(found.name, (found, source, name))
+    if not lost:
+        return
+    all_lost = sorted(lost.values(), key=lambda each: each[0].statement.lineno)
+    found, source, name = all_lost[0]
+    shown = found.name
+    what = f"`{shown}` is a tensor that replaced a Variable; the tape does not watch it"
+    why = (
+        f"`{shown} = ...` gave the name to a new tensor and left the Variable behind, so no "
+        "gradient can reach it."
+    )
+    if found.container:
+        what = f"`{shown}` holds tensors that replaced Variables; the tape does not watch them"
         why = (
-            f"`{shown} = ...` gave the name to a new tensor and left the Variable behind, so no "
-            "gradient can reach it."
+            f"`{shown} = ...` filled it with new tensors and left the Variables behind, so no "
+            "gradient can reach them."
         )
-        if found.container:
-            what = f"`{shown}` holds tensors that replaced Variables; the tape does not watch them"
-            why = (
-                f"`{shown} = ...` filled it with new tensors and left the Variables behind, so no "
-                "gradient can reach them."
-            )
-        fail(
-            "E0404",
-            what,
-            why,
-            labels=[
-                *rebound_labels(found, source),
-                *used_here(f"used here: the gradient is asked for `{name}`"),
-            ],
-            fixes=[assign_fix(found)],
-            subject={
-                "name": name,
-                "op": source._op,
-                "dtype": source.dtype.name,
-                "shape": type_text(source).removeprefix(source.dtype.name),
-                "born": born_loc(source) or {},
-            },
-            op="GradientTape.gradient",
-        )
+    fail(
+        "E0404",
+        what,
+        why,
+        labels=[
+            *(label for each in all_lost[:_SHOWN] for label in rebound_labels(each[0], each[1])),
+            *used_here(f"used here: the gradient is asked for `{name}`"),
+        ],
+        fixes=[_assign_all([each[0] for each in all_lost])],
+        subject={
+            "name": name,
+            "op": source._op,
+            "dtype": source.dtype.name,
+            "shape": type_text(source).removeprefix(source.dtype.name),
+            "born": born_loc(source) or {},
+        },
+        op="GradientTape.gradient",
+    )
+
+
+_SHOWN = 3  # names that were rebound
+
+
+def _assign_all(lost: list[Rebinding]) -> dict[str, Any]:
+    """The statements that change all Variables in place; where one can't be told, its advice."""
+    places = {(each.statement.lineno, each.statement.col_offset): each for each in lost}
+    fixes = [assign_fix(each) for each in places.values()]
+    for fix in fixes:
+        if not fix["edits"] or len(fixes) == 1:
+            return fix
+    title = "change the Variables instead of the names"
+    edits = [edit for fix in fixes for edit in fix["edits"]]
+    return {"title": title, "applicability": "tested", "edits": edits}
 
 
 def rebound_labels(found: Rebinding, source: Any) -> list[dict[str, Any]]:
@@ -273,35 +360,94 @@ def assign_fix(found: Rebinding) -> dict[str, Any]:
 
 def _in_place(found: Rebinding) -> tuple[str, str] | None:
     """The statement that does it, and how sure we are; None if none can be told."""
-    statement = found.statement
-    assert isinstance(statement, ast.Assign)
-    value, source = statement.value, found.loc["source"]
-    if len(statement.targets) != 1:
+    targets, value, source = _targets(found.statement), found.statement.value, found.loc["source"]
+    if len(targets) != 1 or value is None:
         return None
-    target = statement.targets[0]
+    target = targets[0]
     match target, value:
         case ((ast.Tuple(elts=places) | ast.List(elts=places)), ast.Tuple(elts=values)) if len(
             places
         ) == len(values):
-            changes = [
-                _change(ast.unparse(place), each, source)
-                for place, each in zip(places, values, strict=True)
-            ]
-            return "; ".join(changes), "tested"
+            changes = _changes(places, values, source)
+            return None if changes is None else ("; ".join(changes), "tested")
         case _, (
             ast.ListComp(elt=elt, generators=[generator])
             | ast.DictComp(value=elt, generators=[generator])
         ) if not generator.is_async:
-            if not isinstance(elt, ast.BinOp) or type(elt.op) not in _METHODS:
-                return None
-            first = ast.unparse(elt.left)
-            tests = "".join(f" if {ast.unparse(test)}" for test in generator.ifs)
-            if tests:
+            change = _change_of_each(elt, generator, found)
+            if change is None:
                 return None
             head = f"for {_text(generator.target, source)} in {_text(generator.iter, source)}"
-            return f"{head}: {_change(first, elt, source)}", "tested"
+            return f"{head}: {change}", "tested"
         case _ if not found.container and not isinstance(target, (ast.Tuple, ast.List)):
             return _change(found.name, value, source), "tested"
+    return None
+
+
+def _changes(places: list[ast.expr], values: list[ast.expr], source: str) -> list[str] | None:
+    """A statement for each of several places, in order; None where one needs all at once."""
+    frame = user_frame()
+    out: list[str] = []
+    for i, (place, value) in enumerate(zip(places, values, strict=True)):
+        text = ast.unparse(place)
+        if any(_needs(value, ast.unparse(before), but=text) for before in places[:i]):
+            return None  # the old value, which is gone by then
+        held = resolve(frame, text) if frame is not None else None
+        if not isinstance(held, _holdfast.Tensor):
+            return None
+        if held._variable_born() is None:
+            out.append(f"{text} = {_text(value, source)}")
+        else:
+            out.append(_change(text, value, source))
+    return out
+
+
+def _needs(value: ast.AST, place: str, but: str) -> bool:
+    """Whether an expression reads a place, or what holds it; `but` is another one there."""
+    if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+        text = ast.unparse(value)
+        if text == but:
+            return False
+        if text in (place, _base(place)):
+            return True
+    return any(_needs(part, place, but) for part in ast.iter_child_nodes(value))
+
+
+def _change_of_each(elt: ast.expr, generator: ast.comprehension, found: Rebinding) -> str | None:
+    """The change of one element, for a comprehension that gives the new value of each in turn."""
+    if not isinstance(elt, ast.BinOp) or type(elt.op) not in _METHODS or generator.ifs:
+        return None
+    source = found.loc["source"].encode()
+    around = source[: found.loc["col_begin"]] + source[found.loc["col_end"] :].partition(b"#")[0]
+    if around.strip():  # a loop wants a line of its own
+        return None
+    first, container = ast.unparse(elt.left), _base(found.name)
+    walked = _walked(generator.target, generator.iter, container)
+    of_container = isinstance(elt.left, ast.Subscript) and _same_place(
+        ast.unparse(elt.left.value), container
+    )
+    if not of_container and (walked is None or first != ast.unparse(walked)):
+        return None
+    if _needs(elt.right, container, but=""):
+        return None
+    return _change(first, elt, found.loc["source"])
+
+
+def _walked(target: ast.expr, walk: ast.expr, container: str) -> ast.expr | None:
+    """The part of a loop's target that is each thing in a container in turn."""
+    if _same_place(ast.unparse(walk), container):
+        return target
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    match walk, parts:
+        case ast.Call(func=ast.Name(id="zip"), args=args), [*_] if len(args) == len(parts):
+            found = (_walked(t, w, container) for t, w in zip(parts, args, strict=True))
+            return next((each for each in found if each is not None), None)
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]), [_, each]:
+            return _walked(each, inner, container)
+        case ast.Call(func=ast.Attribute(value=held, attr="items")), [_, each]:
+            return each if _same_place(ast.unparse(held), container) else None
+        case ast.Call(func=ast.Attribute(value=held, attr="values")), []:
+            return target if _same_place(ast.unparse(held), container) else None
     return None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import linecache
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
-__all__ = ["PerFile", "line_at", "lines_of", "parse", "tree_of"]
+__all__ = ["PerFile", "line_at", "lines_of", "parse", "tree_of", "widened"]
 
 _REMEMBERED = 64  # files
 
@@ -46,6 +46,16 @@ def parse(source: str) -> ast.Module | None:
 def tree_of(filename: str) -> ast.Module | None:
     """The syntax tree of a file as it is now."""
     return parse("".join(lines_of(filename)))
+
+
+def widened(edit: Mapping[str, Any]) -> dict[str, Any]:
+    """An edit whose `old` stands first where it is meant, for readers who do not go by columns."""
+    file, number, col, old, new = (edit[key] for key in ("file", "line", "col", "old", "new"))
+    line = line_at(file, number).encode()
+    if old and line[col:].startswith(old.encode()) and line.find(old.encode()) != col:
+        head = line[:col].decode()
+        col, old, new = 0, head + old, head + new
+    return {"file": file, "line": number, "col": col, "old": old, "new": new}
 
 
 class _OfLines(Protocol):

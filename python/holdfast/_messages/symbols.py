@@ -35,7 +35,7 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     if _holdfast.is_model_symbol(tensor):
         _of_a_model(tensor, name, asked, scope)
     by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
-    if not scope["open"] or by_hand:
+    if not scope["open"] or by_hand or _holdfast.is_lifted():
         _holdfast.value(tensor, name)  # it says why not
     if asked in ("numpy", "buffer"):
         _numpy(tensor, name, scope)
@@ -86,7 +86,12 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
         if born:
             text = f"born here: {type_text(root)}, an Input"
             labels.insert(0, {"role": "born", "loc": born, "text": text, "primary": False})
-    of = [name_in_frame(root) or words_of(root) or "an Input" for root in inputs[:3]]
+    of = [
+        visible_name(lambda value, root=root: same_tensor(value, root))  # type: ignore[misc]
+        or words_of(root)
+        or "an Input"
+        for root in inputs[:3]
+    ]
     origin = f"`{name}` is computed from " + ", ".join(f"`{word}`" for word in of)
     if of == [name]:
         origin = f"`{name}` is an Input"
@@ -101,7 +106,11 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
     codes = {"numpy": "E0203", "buffer": "E0203", "iter": "E0202", "len": "E0202"}
     fail(
         codes.get(asked, "E0201"),
-        f"`{name}` is a symbol of a model: it has no value that Python could go by",
+        f"`{name}` is a symbol of a model"
+        + (
+            ": it has no value that Python could go by" * (len(name) <= _SHORT)
+            or ": it has no value"
+        ),
         f"{origin}: it gets a value whenever a model is called, and this line runs once, before",
         fix=fix,
         labels=labels,
@@ -127,6 +136,9 @@ def _of_a_graph(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
         labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_WANTED[asked]} here"),
         subject=_subject(tensor, name, scope),
     )
+
+
+_SHORT = 18  # a name beside which the headline has room for all it says
 
 
 def _is_of(value: Any, tensor: Any) -> bool:
@@ -232,6 +244,12 @@ def _goes_on_in_python() -> bool:
     asked = around[0] if around else None
     for node in around[1:]:
         if isinstance(node, ast.Attribute) and node.value is asked:
+            return True
+        if isinstance(node, (ast.For, ast.comprehension)) and node.iter is asked:
+            return True
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)) and any(
+            part.iter is asked for part in node.generators
+        ):
             return True
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Name) and called.id in _TAKES_NUMBERS:
@@ -485,23 +503,29 @@ def _choice(container: str, name: str, tensor: Any) -> str:
     """One of the things in a Python container, picked when the graph runs."""
     tf, frame = module_alias(), user_frame()
     found = resolve(frame, container) if frame is not None else None
+    found = found if isinstance(found, (list, tuple, dict)) else None  # a tensor is not asked
     items = list(found.values()) if isinstance(found, dict) else found
-    functions = isinstance(items, (list, tuple)) and bool(items) and all(map(callable, items))
+    functions = bool(items) and all(map(callable, items or ()))
     given = "(...)" if functions else ""
     if tensor.dtype.name == "bool":
         either = (True, False) if isinstance(found, dict) else (1, 0)
         sides = ", ".join(f"lambda: {container}[{key!r}]{given}" for key in either)
         return f"let the graph choose: `{tf}.cond({name}, {sides})`"
-    if not tensor.dtype.is_integer:
+    keys: list[Any] = list(found if isinstance(found, dict) else range(len(items or ())))
+    counted = keys == list(range(len(keys)))
+    if tensor.dtype.name == "string" and keys:
+        known = ", ".join(map(repr, keys[:_SHOWN_KEYS])) + ", ..." * (len(keys) > _SHOWN_KEYS)
+        name = f"{tf}.argmax({tf}.equal({name}, [{known}]), output_type={tf}.int32)"
+        counted = True
+    elif not tensor.dtype.is_integer:
         name = f"{tf}.cast({name}, {tf}.int32)"
-    if functions or isinstance(found, dict):
-        keys: list[Any] = list(found if isinstance(found, dict) else range(len(items or ())))
-        counted = keys == list(range(len(keys)))
+    if functions or isinstance(found, dict) or (items and not _stacks(items)):
+        rest = given or ("" if isinstance(found, dict) else "...")
         sides = ", ".join(
-            f"{'' if counted else f'{key!r}: '}lambda: {container}[{key!r}]{given}"
-            for key in keys[:2]
+            f"{'' if counted else f'{key!r}: '}lambda: {container}[{key!r}]{rest}"
+            for key in keys[:_SHOWN_KEYS]
         )
-        sides += ", ..." if len(keys) > 2 else ""
+        sides += ", ..." if len(keys) > _SHOWN_KEYS else ""
         sides = f"[{sides}]" if counted else f"{{{sides}}}"
         return f"let the graph choose: `{tf}.switch_case({name}, {sides})`"
     if isinstance(items, (list, tuple)):
@@ -509,6 +533,17 @@ def _choice(container: str, name: str, tensor: Any) -> str:
     return (
         f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
     )
+
+
+_SHOWN_KEYS = 2
+
+
+def _stacks(items: Any) -> bool:
+    """Whether what a container holds can be one tensor, and may be one here."""
+    if any(_is_call(node, "getattr") for node in _around()):
+        return False  # a name that Python goes by
+    numbers = (str, int, float, complex, list, tuple, np.generic, np.ndarray)
+    return all(isinstance(x, (*numbers, _holdfast.Tensor, _holdfast.VariableBase)) for x in items)
 
 
 # Functions of Python's `math`, and their counterparts.

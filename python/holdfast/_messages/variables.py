@@ -143,8 +143,8 @@ def _moved(
     title = f"make {quoted} once, outside of `{name}`"
     if attribute:
         title = f"make {quoted} in `__init__`, outside of `{name}`, or only `if` there is none yet"
-    first = None
-    if born is not None and statement is not None and not attribute:
+    first, one_line = None, statement is not None and statement.lineno == statement.end_lineno
+    if born is not None and statement is not None and one_line and not attribute:
         first = _first_line(function, born, statement)
     if first is None or born is None:
         return {"title": title, "applicability": "manual", "edits": []}
@@ -171,5 +171,31 @@ def _first_line(
         if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
             continue
         if len(node.body) > 1 and any(inner.lineno == born["line"] for inner in node.body):
-            return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            later = {name for each in tree.body if each.lineno > line for name in _bound(each)}
+            earlier = {name for each in tree.body if each.lineno < line for name in _bound(each)}
+            ready = not words & (later - earlier)
+            once = _bound(node.body).count(ast.unparse(statement.targets[0])) == 1
+            return line if ready and once else None
     return None
+
+
+def _bound(code: ast.AST | list[ast.stmt]) -> list[str]:
+    """The names that code gives values to, once for each time; not those of functions in it."""
+    names: list[str] = []
+    left: list[ast.AST] = list(code) if isinstance(code, list) else [code]
+    while left:
+        match left.pop():
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                names.append(name)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                names.append(name)
+            case ast.alias(name=name, asname=other):
+                names.append(other or name.partition(".")[0])
+            case node:
+                left.extend(ast.iter_child_nodes(node))
+    return names

@@ -130,6 +130,8 @@ def _repr_html(self: Any) -> str:
 def _iter(self: Any) -> Iterator[Any]:
     if self.shape.rank == 0:
         raise TypeError("a scalar tensor has no rows to go through")
+    if symbols.is_symbol(self) and not _holdfast.scope_of(self)["open"]:
+        self = _holdfast.asked_value(self, "iter")
     return (self[i] for i in range(len(self)))
 
 

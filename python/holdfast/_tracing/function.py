@@ -329,4 +329,4 @@ def function(
             experimental_implements,
         )
 
-    return decorate if func is None else decorate(func)
+    return _holdfast.PublicFunction(decorate) if func is None else decorate(func)
