@@ -32,7 +32,6 @@ from .records import containers, containers_beside, is_record, note_one_of_sever
 from .replaced import added
 from .sites import Site
 from .state import (
-    UNSET,
     Again,
     Cells,
     Maybe,
@@ -167,7 +166,7 @@ class _Pairing:
         self.names = {name: self.name(name) for name in self.a.names}
         keys = dict.fromkeys((*self.a.changes, *self.b.changes))
         self.look_at_orders()
-        lists = {number: self.list(each) for number, each in self.whole.items()}
+        lists = {number: self.whole_list(each) for number, each in self.whole.items()}
         found = [self.change(key) for key in keys if lists.get(key[1]) is None]
         self.changes = [*found, *(each for each in lists.values() if each is not None)]
         fillers = [filler for filler, _ in self.needed]
@@ -371,7 +370,7 @@ class _Pairing:
         if x is y or all(missing):
             return None
         if not any(missing):
-            value = self.left(name, key, *values, False)
+            value = self.left(name, key, values[0], values[1], False)
         elif jump is not None:
             side = 1 if missing[0] else 0
             value = self.one(side, key, values[side])
@@ -389,7 +388,7 @@ class _Pairing:
         if not any(map(is_tensor, ran)):
             return lambda outputs: taken if ran[0] else registry.function("logical_not")(taken)
         at = (("ran", name), 0) if is_tensor(ran[0]) else None
-        return _filled(None, [self.pair(name, at, *ran, True)])
+        return _filled(None, [self.pair(name, at, ran[0], ran[1], True)])
 
     # Changes.
 
@@ -412,14 +411,14 @@ class _Pairing:
             return steps[0] == steps[1]
         return _ADDS.issuperset(steps[0] + steps[1])
 
-    def list(self, container: Any) -> Callable[[list[Any]], None] | None:
+    def whole_list(self, container: Any) -> Callable[[list[Any]], None] | None:
         """What fills a list after the branch; None if its sides leave what does not go together."""
         number = id(container)
         sides = self.a, self.b
         if any(number in each.journal.conditional or number not in each.lists for each in sides):
             return None
-        values = [each.lists[number] for each in sides]
-        made = self.left("a list", ("list", number), *values, False)
+        x, y = (each.lists[number] for each in sides)
+        made = self.left("a list", ("list", number), x, y, False)
         return None if made is None else lambda outputs: _fill(container, made(outputs))
 
     def change(self, key: Key) -> Callable[[list[Any]], None]:
