@@ -117,3 +117,88 @@ def test_one_side_of_a_branch_is_named(f, x, line):
     with pytest.raises(ValueError, match="`best` is set on one side") as caught:
         tf.function(f)(tf.constant(x))
     assert caught.value.code == "E0901" and line in str(caught.value)
+
+
+# Jumps decide: who reads the name has its value, wherever the program would have had it.
+
+
+def found_or_else(n):
+    for i in tf.range(n):
+        if i == 2:
+            found = i * 10
+            break
+    else:
+        found = -1
+    return found
+
+
+def found_further_inside(n):
+    for i in tf.range(n):
+        if i == 2:
+            if n > 4:
+                found = i * 10
+            else:
+                found = i
+            break
+    else:
+        found = -1
+    return found
+
+
+def found_in_an_unrolled_loop(n):
+    for i in range(4):
+        if n == i:
+            found = {"at": n, "twice": n * 2}
+            break
+    else:
+        found = {"at": -1, "twice": -2}
+    return found["at"] + found["twice"]
+
+
+def found_by_each_iteration(n):
+    out = 0
+    for i in tf.range(4):
+        j = 0
+        while j < n:
+            if j > i:
+                got = j
+                break
+            j += 1
+        else:
+            got = -5
+        out += got
+    return out
+
+
+@pytest.mark.parametrize(
+    "program",
+    [found_or_else, found_further_inside, found_in_an_unrolled_loop, found_by_each_iteration],
+)
+def test_a_loop_and_its_else_set_a_name(program):
+    traced = tf.function(program)
+    for n in (0, 1, 3, 5):
+        assert int(traced(tf.constant(n))) == int(program(tf.constant(n)))
+
+
+def set_before_break(n):
+    for i in tf.range(n):
+        if i > 2:
+            found = i
+            break
+    return found
+
+
+def set_unless_continue(n):
+    for i in tf.range(n):
+        if i < 3:
+            continue
+        found = i
+    return found
+
+
+@pytest.mark.parametrize("program", [set_before_break, set_unless_continue])
+def test_a_name_is_refused_only_where_no_iteration_came_to_set_it(program):
+    traced = tf.function(program)
+    assert int(traced(tf.constant(4))) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`found` is read"):
+        traced(tf.constant(2))

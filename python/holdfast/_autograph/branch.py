@@ -18,9 +18,10 @@ from .._tracing.moved import current
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from .iterables import Staged
-from .merge import Outcome, merge
+from .merge import merge
+from .outcome import Outcome
 from .reads import own_method
-from .records import as_left, note_new
+from .records import as_left, changed_lists, note_new
 from .sites import Home, Site, Spot
 from .state import Cells, as_bool
 
@@ -89,11 +90,11 @@ def staged_if(
                 raise
             errors.append(error)
         finally:
-            names = cells.read_all(site.outputs)
-            left = as_left([*names.values(), *_stored(journal)], journal)
+            names, lists = cells.read_all(site.outputs), changed_lists(journal)
+            left = as_left([*names.values(), *_stored(journal), *lists.values()], journal)
             cells.write_all(before)
             journal.undo_outside()
-        return Outcome(names, left, journal, raised)
+        return Outcome(names, left, journal, lists, raised)
 
     raised: dict[bool, str] = {}
 
@@ -159,10 +160,11 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
             with journal:
                 names = {label: current(expression())}
             stage_held(journal, names.values())
-            left = as_left([*names.values(), *_stored(journal)], journal)
+            lists = changed_lists(journal)
+            left = as_left([*names.values(), *_stored(journal), *lists.values()], journal)
         finally:
             journal.undo_outside()
-        return Outcome(names, left, journal)
+        return Outcome(names, left, journal, lists)
 
     site = _expression_site()
     cells = Cells(first, second)

@@ -254,7 +254,7 @@ class Carried:
     ) -> None:
         key = location.key if location is not None else name
         start = before = self.replaced.begins(key, was)
-        if isinstance(before, Maybe) and before.kind == "loop":
+        if isinstance(before, Maybe) and before.kind == "ran":
             start = before.value
         if key in self.samples:
             start = from_sample(self.samples[key])
@@ -368,7 +368,7 @@ class Carried:
         known = {entry.key for entry in self.entries}
         for name in self.site.carried:
             value = self.cells.read(name)
-            if isinstance(value, Maybe) and value.kind == "loop":
+            if isinstance(value, Maybe) and value.kind == "ran":
                 if name not in self.sometimes:
                     sometimes.add(name)
                 value = value.value
@@ -386,7 +386,7 @@ class Carried:
         value = self.cells.read(entry.name) if entry.location is None else entry.location.read()
         entry.after = value
         flag = entry.flag
-        if isinstance(value, Maybe) and value.kind == "loop" and flag is not None:
+        if isinstance(value, Maybe) and value.kind == "ran" and flag is not None:
             value = entry.after = self._if_set(entry, value, out)
             out[flag] = registry.function("logical_or")(out[flag], value.ran)
             value = value.value
@@ -504,7 +504,7 @@ class Carried:
                 self._store(entry.location, value, ran, entry.was_set)
             elif entry.was_set or entry.name.startswith("hf__"):
                 self.cells.write(entry.name, value)
-            elif isinstance(entry.after, Maybe) and entry.after.kind != "loop":
+            elif isinstance(entry.after, Maybe) and entry.after.kind != "ran":
                 self.cells.write(entry.name, entry.after)
             else:
                 maybe = self._first_set(entry, value, outputs)
@@ -527,20 +527,22 @@ class Carried:
     def _if_set(self, entry: Entry, inner: Maybe, variables: Any) -> Maybe:
         """What a loop in the body set if it ran, and else what there was."""
         before = entry.filled(entry.start, variables)
+        if not same_structure(before, inner.value):
+            self._refuse(entry, before, inner.value)
         pairs = zip(leaves_of(inner.value), leaves_of(before), entry.slots, strict=True)
         leaves = [
             new if slot is None else control.cond(inner.ran, _given(new), _given(old))
             for new, old, slot in pairs
         ]
         value = packed(inner.value, leaves)
-        return Maybe(entry.name, inner.site, 0, "loop", value, inner.ran)
+        return Maybe(entry.name, inner.site, 0, "ran", value, inner.ran)
 
     def _first_set(self, entry: Entry, value: Any, variables: Any) -> Any:
         """The value of a name that had none before the loop, or none that a graph could keep."""
         ran = variables[-1 if entry.flag is None else entry.flag]
-        if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
+        if isinstance(entry.before, Maybe) and entry.before.kind == "ran":
             ran = registry.function("logical_or")(entry.before.ran, ran)
-        return Maybe(entry.name, self.site, 0, "loop", value, ran)
+        return Maybe(entry.name, self.site, 0, "ran", value, ran)
 
     def _store(self, location: Location, value: Any, condition: Any, was_set: bool = False) -> None:
         if condition is None:

@@ -207,10 +207,12 @@ class _Lowering:
                 raised = raised | more
             statement.finalbody = self.block(statement.finalbody)[0]
             return [statement], raised
+        side_leaves = any(map(leaves, _blocks(statement)))
         for block in _blocks(statement):
             if block:
                 block[:], more = self.block(block)
                 raised |= more
+        statement.ag_jumps = bool(raised) and side_leaves  # type: ignore[attr-defined]
         return [statement], raised
 
     def jump(
@@ -276,5 +278,5 @@ def _of(statement: ast.stmt) -> list[ast.stmt]:
 def _unless(flags: set[str], body: list[ast.stmt], where: ast.stmt) -> ast.stmt:
     test = nodes.none_of(sorted(flags), where)
     made = nodes.at(ast.If(test, body, []), where)
-    made.ag_made = True  # type: ignore[attr-defined]
+    made.ag_jumps = True  # type: ignore[attr-defined]
     return made

@@ -96,6 +96,7 @@ def _unrolled(
     """The rest of a Python loop after a `break` that only the graph can decide about."""
     cells = Cells(body, go_on)
     step = Site("if", site.home, site.where, site.modified, site.carried, blocks=site.blocks)
+    step.jumps = True
     for count, element in enumerate(elements):
         if count >= _MOST_UNROLLED:
             unsupported(

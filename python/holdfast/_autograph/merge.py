@@ -11,11 +11,10 @@ Where the second side shows that others are needed, both run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from .._flow import control
-from .._structures import nesting
 from .._tensors import registry
 from .._tensors.composite import either
 from .._tracing.journal import Change, Growth, Journal, Set, mutate, note_joined, put, write
@@ -28,11 +27,11 @@ from . import messages
 from .carried import innermost
 from .growing import Lists
 from .jumps import VALUE
-from .records import containers, containers_beside, is_new, is_record, note_one_of_several
+from .outcome import Key, Outcome, is_unset, runs
+from .records import containers, containers_beside, is_record, note_one_of_several, snapshot
 from .replaced import added
 from .sites import Site
 from .state import (
-    UNSET,
     Again,
     Cells,
     Maybe,
@@ -49,49 +48,13 @@ from .state import (
     zeros,
 )
 
-__all__ = ["Outcome", "merge"]
+__all__ = ["merge"]
 
-Key = tuple[Any, ...]
 Made = Callable[[list[Any]], Any]  # makes a value from the joined outputs
 
 _ABSENT: Any = object()  # the sides do not go together
+_ADDS = frozenset({"append", "extend"})
 _ATTEMPTS = 8
-_HOLDERS = 2  # of a value that a side left: the names of its outcome, and who looks at it
-
-
-class Outcome:
-    """What one side did: the values of names, its changes by what they touch, or what it raised."""
-
-    def __init__(
-        self, names: dict[str, Any], left: dict[int, Any], journal: Journal, raised: str = ""
-    ) -> None:
-        self.names, self.raised, self.journal = names, raised, journal
-        self.left = left  # by id: how the side left what it changed, which is taken back
-        for value in names.values():
-            if is_new(value, _HOLDERS):
-                for each in (journal, current_journal()):
-                    if each is not None:
-                        each.note_made(value)
-        self.changes: dict[Key, Change] = {}
-        count: dict[Key, int] = {}
-        for change in journal.changes:
-            touched: Key = change.touches()
-            if isinstance(change, Growth):
-                count[touched] = count.get(touched, 0) + 1
-                touched = (*touched, change.method, count[touched])
-            key = (*touched, id(change.condition) if change.condition is not None else 0)
-            self.changes.pop(key, None)  # of several stores into a place the last one counts
-            self.changes[key] = change
-
-    def entries(self) -> Iterator[tuple[Key, Any]]:
-        """Everything with a value, by key."""
-        for name, value in self.names.items():
-            if value is not UNSET and not isinstance(value, Maybe):
-                yield ("name", name), self.left.get(id(value), value)
-        for key, change in self.changes.items():
-            yield key, self.left.get(id(change.value), change.value)
-            if change.condition is not None:
-                yield ("taken", *key), change.condition
 
 
 def merge(
@@ -152,6 +115,7 @@ class _Pairing:
         self.lists = Lists(cells, site)
         self.dtypes: dict[tuple[Key, int], Any] = {}  # of numbers of the first side
         self.fillers: list[_Filler] = []
+        self.whole: dict[int, Any] = {}  # lists, by id, that sides change each in its own order
         self.joined: dict[tuple[int, int], Made] = {}  # what becomes of two objects
         self.names: dict[str, Made] = {}
         self.changes: list[Callable[[list[Any]], None]] = []
@@ -170,7 +134,8 @@ class _Pairing:
             except Again as again:
                 if again.found.get("loop") is self.lists:
                     attempts += self.lists.stage(again.found["lists"])
-                elif again.dtypes or again.fillers is not None:
+                elif again.dtypes or again.fillers is not None or "whole" in again.found:
+                    self.whole |= again.found.get("whole", {})
                     self.dtypes |= again.dtypes
                     self.fillers = again.fillers if again.fillers is not None else self.fillers
                 else:
@@ -182,7 +147,7 @@ class _Pairing:
         self.a = self.sides[0]()
         self.at: dict[tuple[Key, int], int] = {}
         out: list[Any] = []
-        for key, value in self.a.entries():
+        for key, value in self.a.entries(self.whole):
             for i, leaf in enumerate(leaves_of(value)):
                 if is_tensorish(leaf):
                     self.at[key, i] = len(out)
@@ -193,13 +158,17 @@ class _Pairing:
     def second(self) -> list[Any]:
         """The second side's outputs, in the order of the first's."""
         self.b = self.sides[1]()
-        self.lists.look(self.a.journal, self.b.journal)
+        if not (self.a.raised or self.b.raised):
+            self.lists.look(self.a.journal, self.b.journal)
         self.right: dict[int, Any] = {}
         self.needed: list[tuple[_Filler, Any]] = []
         self.joined = {}
         self.names = {name: self.name(name) for name in self.a.names}
         keys = dict.fromkeys((*self.a.changes, *self.b.changes))
-        self.changes = [self.change(key) for key in keys]
+        self.look_at_orders()
+        lists = {number: self.whole_list(each) for number, each in self.whole.items()}
+        found = [self.change(key) for key in keys if lists.get(key[1]) is None]
+        self.changes = [*found, *(each for each in lists.values() if each is not None)]
         fillers = [filler for filler, _ in self.needed]
         if [each.spec for each in fillers] != [each.spec for each in self.fillers]:
             raise Again(fillers=fillers)
@@ -342,6 +311,7 @@ class _Pairing:
         Without `numbers`, only what is a tensor already becomes one.
         """
         leaves: list[Any] = []
+        value = (self.a, self.b)[side].left.get(id(value), value)
         for i, leaf in enumerate(leaves_of(value)):
             if not (is_tensorish(leaf) if numbers else is_tensor(leaf)):
                 leaves.append(leaf)
@@ -358,8 +328,9 @@ class _Pairing:
         """The value of a name after the branch."""
         x, y = self.a.names[name], self.b.names[name]
         key: Key = ("name", name)
-        unset = [_is_unset(x), _is_unset(y)]
-        if self.a.raised or self.b.raised:
+        unset = [is_unset(x), is_unset(y)]
+        raised = bool(self.a.raised or self.b.raised)
+        if raised:
             side = 1 if self.a.raised else 0
             if not unset[side]:
                 return self.one(side, key, (x, y)[side])
@@ -368,10 +339,13 @@ class _Pairing:
             made = self.left(label, key, x, y, True)
             assert made is not None
             return made
-        elif not all(unset):
+        elif not all(unset) and name.startswith("hf__"):
             side = 1 if unset[0] else 0
-            if name.startswith("hf__"):
-                return self.one(side, key, (x, y)[side])  # a flag tells whether it is set
+            return self.one(side, key, (x, y)[side])  # a flag tells whether it is set
+        if (perhaps := self.perhaps(name, x, y)) is not None:
+            return perhaps
+        if not all(unset) and not raised:
+            side = 1 if unset[0] else 0
             other = (x, y)[1 - side]
             inner = (other,) if isinstance(other, Maybe) and other.kind == "if" else ()
             maybe = Maybe(name, self.site, side, inner=inner)
@@ -380,23 +354,86 @@ class _Pairing:
         both = [each for each in (x, y) if isinstance(each, Maybe) and each.kind == "if"]
         if len(both) == 2 or both and self.site.kind == "if":
             kept = Maybe(name, self.site, -1, inner=tuple(both))
-        elif isinstance(kept, Maybe) and kept.kind == "loop" and x is not y:
+        elif runs(kept) and x is not y:
             # A loop on this side may set it, and what it has there does not leave the branch.
             kept = Maybe(name, self.site, 0 if kept is x else 1)
         return lambda outputs: kept
 
+    def perhaps(self, name: str, x: Any, y: Any) -> Made | None:
+        """A name that has a value if code ran which jumps decide about; None for another."""
+        values = [each.value if runs(each) else each for each in (x, y)]
+        ran = [each.ran if runs(each) else not is_unset(each) for each in (x, y)]
+        missing, key = [each is False for each in ran], ("name", name)
+        sites = [each.site for each in (x, y) if runs(each)] + [self.site]
+        jump = next((each for each in sites if each.jumps), None)
+        value: Made | None
+        if x is y or all(missing):
+            return None
+        if not any(missing):
+            value = self.left(name, key, values[0], values[1], False)
+        elif jump is not None:
+            side = 1 if missing[0] else 0
+            value = self.one(side, key, values[side])
+        else:
+            return None
+        if value is None:
+            return None
+        site = jump or sites[0]
+        given, asked = value, self.ran(name, ran)
+        return lambda outputs: Maybe(name, site, 0, "ran", given(outputs), asked(outputs))
+
+    def ran(self, name: str, ran: list[Any]) -> Made:
+        """Whether code ran, which each side knows as a tensor or for certain."""
+        taken = self.predicate
+        if not any(map(is_tensor, ran)):
+            return lambda outputs: taken if ran[0] else registry.function("logical_not")(taken)
+        at = (("ran", name), 0) if is_tensor(ran[0]) else None
+        return _filled(None, [self.pair(name, at, ran[0], ran[1], True)])
+
     # Changes.
+
+    def look_at_orders(self) -> None:
+        """Raises `Again` for lists that sides change each in its own order: they are one value."""
+        whole: dict[int, Any] = {}
+        for change in self.a.journal.changes:
+            container = change.location.holder() if isinstance(change, Set) else None
+            container = change.container.read() if isinstance(change, Growth) else container
+            both = id(container) in self.a.lists and id(container) in self.b.lists
+            if both and not self.in_order(container):
+                whole[id(container)] = container
+        if whole.keys() - self.whole.keys():
+            raise Again(whole=whole)
+
+    def in_order(self, container: Any) -> bool:
+        """Whether what sides do to a container may be paired one by one."""
+        steps = self.a.steps(container), self.b.steps(container)
+        if type(container) is not list:
+            return steps[0] == steps[1]
+        return _ADDS.issuperset(steps[0] + steps[1])
+
+    def whole_list(self, container: Any) -> Callable[[list[Any]], None] | None:
+        """What fills a list after the branch; None if its sides leave what does not go together."""
+        number = id(container)
+        sides = self.a, self.b
+        if any(number in each.journal.conditional or number not in each.lists for each in sides):
+            return None
+        x, y = (each.lists[number] for each in sides)
+        made = self.left("a list", ("list", number), x, y, False)
+        return None if made is None else lambda outputs: _fill(container, made(outputs))
 
     def change(self, key: Key) -> Callable[[list[Any]], None]:
         """What performs a change after the branch."""
         mine, other = self.a.changes.get(key), self.b.changes.get(key)
-        if mine is not None and other is not None and mine.condition is None:
+        paired = mine is not None and other is not None and mine.condition is None
+        if isinstance(mine, Growth):
+            paired = paired and self.in_order(mine.container.read())
+        if mine is not None and other is not None and paired:
             made = self.left(_label(mine), key, mine.value, other.value, False)
             if made is not None:
                 return lambda outputs: _perform(mine, made(outputs))
-        if mine is None and isinstance(other, Set) and other.condition is None:
+        if mine is None and other is not None and other.condition is None:
             return self.single(1, key, other)
-        if other is None and isinstance(mine, Set) and mine.condition is None:
+        if other is None and mine is not None and mine.condition is None:
             return self.single(0, key, mine)
         each = [
             self.under_condition(side, key, change)
@@ -410,12 +447,14 @@ class _Pairing:
 
         return perform
 
-    def single(self, side: int, key: Key, change: Set) -> Callable[[list[Any]], None]:
-        """A store of one side: the other gives what was there before, if it can stand for it."""
-        value, before = change.value, change.location.read()
+    def single(self, side: int, key: Key, change: Change) -> Callable[[list[Any]], None]:
+        """A change of one side: the other gives what was there before, if it can stand for it."""
         if (self.a, self.b)[1 - side].raised:
-            alone = self.one(side, key, value, numbers=False)
+            alone = self.one(side, key, change.value, numbers=False)
             return lambda outputs: _perform(change, alone(outputs))
+        if isinstance(change, Growth):
+            return self.under_condition(side, key, change)
+        value, before = change.value, change.location.read()
         recorder = recording()
         if recorder is not None and before is not MISSING:
             recorder.note(change.location, before)
@@ -452,25 +491,31 @@ class _Output:
 
 
 def _filled(like: Any, leaves: list[Any]) -> Made:
-    if nesting.is_nested(like, whole=True):  # changes may let it grow before it is filled
-        like = nesting.pack_sequence_as(like, nesting.flatten(like, whole=True), whole=True)
+    before, kept = leaves_of(like), snapshot(like)  # it may be changed before it is filled
 
     def fill(outputs: list[Any]) -> Any:
-        return packed(
-            like,
-            [outputs[leaf.index] if isinstance(leaf, _Output) else leaf for leaf in leaves],
-        )
+        new = [outputs[leaf.index] if isinstance(leaf, _Output) else leaf for leaf in leaves]
+        if is_record(like) and all(a is b for a, b in zip(before, new, strict=True)):
+            return like
+        return packed(kept, new)
 
     return fill
-
-
-def _is_unset(value: Any) -> bool:
-    return value is UNSET or isinstance(value, Maybe)
 
 
 def _label(change: Change) -> str:
     location: Location = change.location if isinstance(change, Set) else change.container
     return location.describe()
+
+
+def _fill(container: list[Any], new: list[Any]) -> None:
+    old = container[:]
+    for i, (each, before) in enumerate(zip(new, old, strict=False)):
+        if each is not before:
+            put(ItemLocation(container, i), each)
+    for each in new[len(old) :]:
+        mutate(container, None, "append", (each,))
+    for _ in old[len(new) :]:
+        mutate(container, None, "pop", ())
 
 
 def _perform(change: Change, value: Any) -> None:

@@ -241,6 +241,7 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
             whole: Any = container
             return fresh(whole[index])
         elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
+            index = _from_begin(container, index, recorder.home_of(container))
             recorder.note_item(container, index, pending)
             place = ItemLocation(container, index)
             _make_missing(container, index)
@@ -250,6 +251,13 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
             return converted_callee(getter)(container, index)
     value = container[index]
     return value if place is None else own_value(place.key, value)
+
+
+def _from_begin(container: Any, index: Any, within: Location | None) -> Any:
+    """The one number of an item of a list that the trace made; one from outside may be longer."""
+    if type(container) is not list or within is not None or not isinstance(index, int):
+        return index
+    return index + len(container) if -len(container) <= index < 0 else index
 
 
 def _make_missing(container: Any, index: Any) -> None:
@@ -428,6 +436,7 @@ class _Item(_Target):
         within = recorder.home_of(container) if recorder is not None else None
         self._grew = None
         self.location = None
+        index = _from_begin(container, index, within)
         if isinstance(container, (list, dict)) and _is_key(index):
             if isinstance(within, SpaceLocation) and isinstance(index, str):
                 self.location = within.part(index)

@@ -16,14 +16,15 @@ from typing import Any
 from .. import _holdfast
 from .._structures import nesting
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import Change, Journal, Set, journal
+from .._tracing.journal import Change, Growth, Journal, Set, journal
 from .._tracing.made_objects import PLAIN_NEW, attributes_of
-from .._tracing.moved import parts_of
+from .._tracing.moved import is_moved, parts_of
 from .._tracing.recorder import recording
 from .frames import own_names
 
 __all__ = [
     "as_left",
+    "changed_lists",
     "containers",
     "containers_beside",
     "inside_records",
@@ -37,6 +38,7 @@ __all__ = [
     "packed",
     "records_in",
     "same_structure",
+    "snapshot",
 ]
 
 _OTHERS = (type, types.ModuleType, types.FunctionType, _holdfast.Object, _holdfast.Tensor)
@@ -188,6 +190,16 @@ def _copy(thing: Any, leaves: Iterator[Any], copies: dict[int, Any]) -> Any:
     return copies[id(thing)]
 
 
+def snapshot(value: Any) -> Any:
+    """A value as it is now: containers and objects of the trace in it are copies."""
+    nested = nesting.is_nested(value, whole=True)
+    parts = nesting.flatten(value, whole=True) if nested else [value]
+    leaves = iter(leaves_of([part for part in parts if is_record(part)]))
+    copies: dict[int, Any] = {}
+    new = [_copy(part, leaves, copies) if is_record(part) else part for part in parts]
+    return nesting.pack_sequence_as(value, new, whole=True) if nested else new[0]
+
+
 def as_left(values: Iterable[Any], written: Journal) -> dict[int, Any]:
     """Copies, by the id of the value, of those in which code changed what was there before it.
 
@@ -200,6 +212,17 @@ def as_left(values: Iterable[Any], written: Journal) -> dict[int, Any]:
         if id(value) not in copies and any(id(part) in touched for part in _holders(value)):
             copies[id(value)] = _rebuilt(value, iter(leaves_of(value)), {})
     return copies
+
+
+def changed_lists(written: Journal) -> dict[int, list[Any]]:
+    """What is in the lists of the trace that methods changed, by their ids."""
+    growths = [each for each in written.changes if isinstance(each, Growth) and not each.outlives]
+    lists = [growth.container.read() for growth in growths]
+    return {
+        id(each): each[:]
+        for each in lists
+        if type(each) is list and not (written.made(each) or is_moved(each))
+    }
 
 
 def _changed(change: Change) -> Any:

@@ -63,6 +63,7 @@ class Site:
     exposed: those of them that an iteration may read before it sets them.
     blocks: the first and the last line of each block.
     sides: what messages call the two sides of a branch; by their lines where it has no names.
+    jumps: whether one side leaves what is around the branch, or did before; a flag tells which.
     """
 
     kind: str
@@ -74,6 +75,7 @@ class Site:
     exposed: tuple[str, ...] = ()
     blocks: tuple[tuple[int, int], ...] = ()
     sides: tuple[str, str] | None = None
+    jumps: bool = False
 
     @property
     def line(self) -> int:

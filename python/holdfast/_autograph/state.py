@@ -52,8 +52,8 @@ class Maybe:
 
     inner: of a branch, what its sides say that set the name on some paths only; `block` is the side
     that sets it on all, -1 if none does.
-    kind: "if", where there is no value to go on with; "loop", where `value` is there if the body
-    ran, which the tensor `ran` tells; "first", where only an iteration before the first could tell.
+    kind: "if", where there is no value to go on with; "ran", where `value` is there if the code ran
+    that sets it, which `ran` tells; "first", where only an iteration before the first could tell.
     """
 
     __slots__ = ("block", "inner", "kind", "name", "ran", "site", "value")

@@ -55,9 +55,11 @@ class Statements(Expressions):
         after: set[str] = getattr(node, "ag_after", set())
         blocks = tuple(_lines(side) for side in (node.body, node.orelse))
         outputs = tuple(name for name in modified if name in after)
-        n, site = self.note(
-            Site("if", self.home, spot_of(node.test), tuple(modified), outputs, blocks=blocks)
+        site_of_it = Site(
+            "if", self.home, spot_of(node.test), tuple(modified), outputs, blocks=blocks
         )
+        site_of_it.jumps = getattr(node, "ag_jumps", False)
+        n, site = self.note(site_of_it)
         test = self.visit(node.test)
         body, orelse = f"hf__if_{n}", f"hf__else_{n}"
         arguments = [test, nodes.load(body), nodes.load(orelse), nodes.load(site)]

@@ -12,13 +12,14 @@ __all__ = ["settled"]
 
 
 def settled(maybe: Maybe) -> Any:
-    """Its value, if the loop that sets it ran; E0901 if it is one side of a branch that sets it."""
+    """Its value, if the code that sets it ran; E0901 if it is one side of a branch that sets it."""
     if maybe.kind == "if":
         messages.refuse_unset(maybe)
     if maybe.kind == "first":
         messages.refuse_first(maybe)
-    Assert(
-        maybe.ran,
-        [f"`{maybe.name}` is read, but the loop in line {maybe.site.line} did not run to set it"],
-    )
+    line = maybe.site.line
+    missed = f"the loop in line {line} did not run to set it"
+    if maybe.site.kind == "if":
+        missed = f"the way taken in line {line} does not set it"
+    Assert(maybe.ran, [f"`{maybe.name}` is read, but {missed}"])
     return maybe.value
