@@ -45,6 +45,24 @@ def test_another_structure_than_the_signature_says_is_refused(traced):
     assert isinstance(pairs, tuple) and pairs[1].numpy().tolist() == [0, -1, -2]
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_numbers_take_the_dtype_of_the_signature_and_tensors_have_to_have_it(traced):
+    def over(rows):
+        kinds = {"one": tf.float16, "half": tf.TensorSpec([], tf.float64), "same": tf.int32}
+        given = {"one": 1, "half": 0.5}
+        return tf.map_fn(lambda x: given | {"same": x}, rows, fn_output_signature=kinds)
+
+    def other(rows):
+        return tf.map_fn(lambda x: tf.cast(x, tf.int64), rows, fn_output_signature=tf.float32)
+
+    run, refused = (tf.function(over), tf.function(other)) if traced else (over, other)
+    found = run(tf.range(2))
+    assert [t.dtype for t in found.values()] == [tf.float16, tf.float64, tf.int32]
+    assert [t.numpy().tolist() for t in found.values()] == [[1.0, 1.0], [0.5, 0.5], [0, 1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int64.*float32"):
+        refused(tf.range(2))
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_one_row_stands_for_as_many_as_there_are(known):
     graph = tf.Graph()

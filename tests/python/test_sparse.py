@@ -294,6 +294,20 @@ def test_sparse_counts_have_the_dtype_of_the_values():
     assert tf.sparse.bincount(tf.constant([1, 2], tf.int64), [0.5, 1.5]).dtype == tf.float32
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_sparse_counts_of_no_numbers_have_the_place_of_0(traced):
+    rows = tf.zeros([2, 0], tf.int32)
+    for given in (rows, tf.sparse.from_dense(rows), tf.RaggedTensor.from_tensor(rows)):
+        for options, size in (({}, 1), ({"minlength": 3}, 3), ({"maxlength": 0}, 0)):
+
+            def count(given, options=options):
+                return [tf.sparse.bincount(given, axis=axis, **options) for axis in (0, -1)]
+
+            whole, by_row = (tf.function(count) if traced else count)(given)
+            assert whole.dense_shape.numpy().tolist() == [size]
+            assert by_row.dense_shape.numpy().tolist() == [2, size]
+
+
 def test_a_loop_knows_the_shape_that_a_sparse_tensor_keeps():
     start = tf.sparse.from_dense([[1, 2], [3, 0]])
 

@@ -87,9 +87,10 @@ def map_fn(
 
     def each(i: Any) -> Any:
         result = fn(_row(flat, structure, i))
-        if wanted is not None:
-            nesting.assert_same_structure(wanted, result)
-        return result
+        if wanted is None:
+            return result
+        nesting.assert_same_structure(wanted, result)
+        return nesting.map_structure(_as_said, wanted, result)
 
     runs_now = not _holdfast.is_tracing() and not any(map(is_symbol, flat))
     if runs_now and int(n) > 0:
@@ -113,6 +114,12 @@ def map_fn(
     body.__name__ = control.name_of(given, "fn")
     _, written = control.while_loop(lambda i, _: i < n, body, [0, arrays])
     return nesting.pack_sequence_as(out_structure, [_with_rows(a.stack(), n) for a in written])
+
+
+def _as_said(spec: Any, value: Any) -> Any:
+    """A result in the dtype of the signature: a number takes it, a tensor has to have it."""
+    dtype = spec.dtype if isinstance(spec, TensorSpec) else spec
+    return value if dtype is None else _holdfast.convert(value, dtype)
 
 
 def _with_rows(tensor: Any, n: Any) -> Any:

@@ -144,7 +144,7 @@ def bincount(
         f"`{called}`: `values` holds a negative number",
         "what is counted is 0, 1, 2 ...",
     )
-    size = _length(flat, minlength, maxlength)
+    size = _maximum(_length(flat, minlength, maxlength), 1)  # also where there is no value
     if maxlength is not None:
         size, inside = _cast(maxlength, flat.dtype), flat < _cast(maxlength, flat.dtype)
         flat, numbers = _mask(flat, inside), numbers if numbers is None else _mask(numbers, inside)
