@@ -448,3 +448,30 @@ def test_the_jacobian_of_no_elements_has_no_rows(traced):
 
     along_v, zero = (tf.function(f) if traced else f)()
     assert along_v.shape == (2, 0, 3, 3) and zero.shape == (2, 0, 3)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16, tf.complex64])
+@pytest.mark.parametrize("f", [tf.sqrt, tf.math.rsqrt, tf.math.reciprocal])
+def test_nothing_comes_back_through_a_pole_that_nothing_arrives_at(f, dtype, traced):
+    x = tf.cast(tf.constant([0.0, 4.0, 0.0]), dtype)
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            chosen = tf.where(tf.constant([False, True, False]), f(x), tf.zeros_like(x))
+        return tape.gradient(chosen, x)
+
+    at_poles = (tf.function(gradient) if traced else gradient)(x).numpy()[[0, 2]]
+    assert (at_poles == 0).all()
+
+
+def test_the_norm_of_nothing_that_nothing_needs_has_no_gradient():
+    x = tf.constant([[0.0, 0.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.norm(x, axis=1) * [0.0, 1.0])
+    assert tape.gradient(y, x).numpy().tolist() == [
+        [0.0, 0.0],
+        [0.6000000238418579, 0.800000011920929],
+    ]

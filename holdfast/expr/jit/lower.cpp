@@ -128,9 +128,9 @@ std::optional<V> activation(Scalar s, std::span<const V> in) {
     }
     case Scalar::kTanhGrad: return y * (1 - x * x);
     case Scalar::kSigmoidGrad: return y * (x * (1 - x));
-    case Scalar::kSqrtGrad: return y * 0.5 / x;
-    case Scalar::kRsqrtGrad: return y * -0.5 * (x * x * x);
-    case Scalar::kReciprocalGrad: return negated(y) * (x * x);
+    case Scalar::kSqrtGrad: return where(y == 0, 0, y * 0.5 / x);
+    case Scalar::kRsqrtGrad: return where(y == 0, 0, y * -0.5 * (x * x * x));
+    case Scalar::kReciprocalGrad: return where(y == 0, 0, negated(y) * (x * x));
     case Scalar::kSoftplusGrad: return x * sigmoid(y);
     case Scalar::kSoftsignGrad: {
       V d = 1 + abs(y);

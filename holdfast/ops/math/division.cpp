@@ -117,7 +117,7 @@ static const Op reciprocal_grad_op =
     RAW_OP(ReciprocalGrad)
         .inputs("y, dy")
         .dtypes(kDifferentiable)
-        .doc("-dy * y * y: the gradient of 1 / x where y = 1 / x.")
+        .doc("-dy * y * y: the gradient of 1 / x where y = 1 / x; 0 where dy is 0.")
         .elementwise(Scalar::kReciprocalGrad)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor y = g.x(0);

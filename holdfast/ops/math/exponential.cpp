@@ -9,7 +9,7 @@ static const Op sqrt_grad_op =
     RAW_OP(SqrtGrad)
         .inputs("y, dy")
         .dtypes(kDifferentiable)
-        .doc("dy / (2 y): the gradient of sqrt(x) where y = sqrt(x).")
+        .doc("dy / (2 y): the gradient of sqrt(x) where y = sqrt(x); 0 where dy is 0.")
         .elementwise(Scalar::kSqrtGrad)
         .gradient(+[](Grad& g) -> Tensors {
           // dy / (2 conj(y)): complex y is looked at through its conjugate, so what arrives for it
@@ -37,7 +37,7 @@ static const Op rsqrt_grad_op =
     RAW_OP(RsqrtGrad)
         .inputs("y, dy")
         .dtypes(kDifferentiable)
-        .doc("-dy * y^3 / 2: the gradient of 1 / sqrt(x) where y = 1 / sqrt(x).")
+        .doc("-dy * y^3 / 2: the gradient of 1 / sqrt(x) where y = 1 / sqrt(x); 0 where dy is 0.")
         .elementwise(Scalar::kRsqrtGrad)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor y = g.x(0);
