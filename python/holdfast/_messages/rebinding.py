@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import _holdfast
@@ -39,66 +38,90 @@ class Rebinding(NamedTuple):
     container: bool
 
 
-def _gradient_names(tree: ast.Module) -> set[str]:
+_Functions = tuple[int, ...]  # around a node, outermost first, by where they begin
+
+
+class _Gradients:
     """Names that hold gradients, or what is computed from them, as far as the source shows it.
 
-    Of functions, it is those that give such things; what they are given counts where they say it.
+    A name is that of the function it is set in. Of functions, it is those that give such things;
+    what they are given counts where they say it.
     """
-    known: set[str] = set()
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    for _ in range(4):  # a list of gradients, one of them, the new value, a list of those
-        before = len(known)
-        for node in ast.walk(tree):
-            match node:
-                case ast.Assign(targets=targets, value=value) if _mentions(value, known):
-                    known.update(name for target in targets for name in _stored(target))
-                case (
-                    ast.For(target=target, iter=value)
-                    | ast.comprehension(target=target, iter=value)
-                ) if _mentions(value, known):
-                    known.update(_stored(target))
-                case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id=holder), attr=attr), args=args
-                ) if attr in _FILLS and any(_mentions(value, known) for value in args):
-                    known.add(holder)
-                case ast.Call(func=ast.Name() | ast.Attribute() as called, args=args):
-                    name = called.id if isinstance(called, ast.Name) else called.attr
-                    for function in functions:
-                        if function.name == name:
-                            known.update(_given_gradients(function, args, known))
-                case ast.FunctionDef(name=name) if any(
-                    isinstance(part, ast.Return) and part.value and _mentions(part.value, known)
-                    for part in ast.walk(node)
-                ):
-                    known.add(name)
-        if len(known) == before:
-            break
-    return known
 
+    def __init__(self, tree: ast.Module) -> None:
+        self._around: dict[ast.AST, _Functions] = {}
+        self._shared: dict[_Functions, set[str]] = {}  # names that functions say are from outside
+        self._known: set[tuple[_Functions, str]] = set()
+        self._place(tree, ())
+        functions = [node for node in self._around if isinstance(node, ast.FunctionDef)]
+        for _ in range(4):  # a list of gradients, one of them, the new value, a list of those
+            before = len(self._known)
+            for node in list(self._around):
+                self._learn(node, functions)
+            if len(self._known) == before:
+                break
 
-def _given_gradients(
-    function: ast.FunctionDef, args: list[ast.expr], known: set[str]
-) -> Iterator[str]:
-    """The parameters of a function that a call gives gradients to."""
-    names = [each.arg for each in function.args.args]
-    names = names[1:] if names[:1] == ["self"] else names
-    for name, value in zip(names, args, strict=False):
-        if _mentions(value, known):
-            yield name
+    def mentioned_by(self, value: ast.expr) -> bool:
+        return any(
+            (isinstance(node, ast.Attribute) and node.attr == "gradient")
+            or (isinstance(node, ast.Name) and self._holds(node))
+            for node in ast.walk(value)
+        )
 
+    def _place(self, node: ast.AST, around: _Functions) -> None:
+        self._around[node] = around
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            self._shared.setdefault(around, set()).update(node.names)
+        inside = self._inside(node) if isinstance(node, (ast.FunctionDef, ast.Lambda)) else around
+        for child in ast.iter_child_nodes(node):
+            self._place(child, inside)
 
-def _stored(target: ast.expr) -> Iterator[str]:
-    for node in ast.walk(target):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+    def _inside(self, function: ast.FunctionDef | ast.Lambda) -> _Functions:
+        return (*self._around[function], function.lineno)
 
+    def _holds(self, name: ast.Name) -> bool:
+        around = self._around[name]
+        return any((around[:n], name.id) in self._known for n in range(len(around) + 1))
 
-def _mentions(value: ast.expr, known: set[str]) -> bool:
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr == "gradient")
-        or (isinstance(node, ast.Name) and node.id in known)
-        for node in ast.walk(value)
-    )
+    def _add(self, around: _Functions, name: str) -> None:
+        self._known.add((() if name in self._shared.get(around, ()) else around, name))
+
+    def _add_stored(self, target: ast.expr) -> None:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self._add(self._around[node], node.id)
+
+    def _learn(self, node: ast.AST, functions: list[ast.FunctionDef]) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value) if self.mentioned_by(value):
+                for target in targets:
+                    self._add_stored(target)
+            case (
+                ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value)
+            ) if self.mentioned_by(value):
+                self._add_stored(target)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=holder), attr=attr), args=args) if (
+                attr in _FILLS and any(self.mentioned_by(value) for value in args)
+            ):
+                self._add(self._around[node], holder)
+            case ast.Call(func=ast.Name() | ast.Attribute() as called, args=args):
+                name = called.id if isinstance(called, ast.Name) else called.attr
+                for function in functions:
+                    if function.name == name:
+                        self._add_parameters(function, args)
+            case ast.FunctionDef(name=name) if any(
+                isinstance(part, ast.Return) and part.value and self.mentioned_by(part.value)
+                for part in ast.walk(node)
+            ):
+                self._add(self._around[node], name)
+
+    def _add_parameters(self, function: ast.FunctionDef, args: list[ast.expr]) -> None:
+        """The parameters of a function that a call gives gradients to."""
+        names = [each.arg for each in function.args.args]
+        names = names[1:] if names[:1] == ["self"] else names
+        for name, value in zip(names, args, strict=False):
+            if self.mentioned_by(value):
+                self._add(self._inside(function), name)
 
 
 def _as_unparsed(name: str) -> str:
@@ -160,7 +183,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     tree = tree_of(frame.f_code.co_filename) if frame is not None else None
     if frame is None or born is None or tree is None:
         return None
-    gradients, name = _gradient_names(tree), _as_unparsed(name)
+    gradients, name = _Gradients(tree), _as_unparsed(name)
     direct = source._variable_born()
     variable = direct or _variable_of(tree, name, frame.f_code.co_filename)
     if variable is None:
@@ -173,7 +196,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
         if place is None or node.lineno == variable["line"]:
             continue
         here = node.lineno <= born["line"] <= (node.end_lineno or node.lineno)
-        updates = _mentions(node.value, gradients)
+        updates = gradients.mentioned_by(node.value)
         # What was computed from a Variable itself took its place; else an update must have made it.
         replaces = updates or (here and not update) if direct else updates and here
         if not replaces:
