@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "holdfast/base/columns.h"
 #include "holdfast/base/text.h"
 
 namespace holdfast {
@@ -62,11 +63,13 @@ bool is_plain_name(std::string_view s) {
 std::string quoted(std::string_view s) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
+  // Bytes that are no text are written one by one: what reads the whole is told that it is UTF-8.
+  const bool text = valid_utf8(s) == s;
   for (char c : s) {
     auto u = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
       out += {'\\', c};
-    else if (u < 32 || u == 127)
+    else if (u < 32 || u == 127 || (u > 127 && !text))
       out += {'\\', 'x', kHex[u >> 4], kHex[u & 15]};
     else
       out += c;

@@ -23,6 +23,7 @@ NEEDS_RANK = {
         "rot90",
         "sobel_edges",
         "ssim",
+        "ssim_multiscale",
         "total_variation",
     ]
 }
