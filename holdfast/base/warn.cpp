@@ -35,7 +35,7 @@ std::string warned_place(const Diagnostic& d) {
 
 bool first_time(const Diagnostic& d) {
   static std::mutex mutex;
-  static std::unordered_set<std::string> seen;
+  static auto& seen = *new std::unordered_set<std::string>;
   std::string place = warned_place(d);  // may wait for a language's own lock, so before ours
   std::lock_guard lock(mutex);
   return seen.insert(std::move(place)).second;

@@ -10,8 +10,8 @@ namespace holdfast::keras {
 
 /// The names of what a call takes, in order: the inputs first.
 inline const std::vector<std::string>& call_parameters(const ClassDef& def) {
-  static const std::vector<std::string> kPlain{"inputs", "training", "mask"};
-  return def.parameters.empty() ? kPlain : def.parameters;
+  static const auto& plain = *new std::vector<std::string>{"inputs", "training", "mask"};
+  return def.parameters.empty() ? plain : def.parameters;
 }
 
 }  // namespace holdfast::keras

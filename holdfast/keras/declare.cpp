@@ -251,7 +251,7 @@ namespace {
 // The module that Keras has a class in.
 Config module_of(const std::string& class_name) {
   // What is no class of C++'s: a symbol, a policy, or a class of Python's.
-  static const std::map<std::string, const char*> others = {
+  static const auto& others = *new std::map<std::string, const char*>{
       {"DTypePolicy", "keras"},         {"Functional", "keras.src.models.functional"},
       {"InputLayer", "keras.layers"},   {"Lambda", "keras.layers"},
       {"Wrapper", "keras.layers"},      {"MeanMetricWrapper", "keras.metrics"},

@@ -82,7 +82,9 @@ bool apply_pass(const Pass& pass, Graph& g) {
 }  // namespace
 
 const std::vector<Pass>& all_passes() {
-  static const std::vector<Pass> list{
+  // Like every table that running threads read it is never taken apart: a thread of the program may
+  // compile to the very end of the process.
+  static const auto& list = *new std::vector<Pass>{
       {"fold", "Computes what constants and known sizes decide.", &fold},
       {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
       {"transposes", "Removes transposes that cancel or move nothing.", &transposes},

@@ -252,8 +252,8 @@ void bind_tape(nb::module_& m) {
                             const std::vector<Tensor>& out, nb::callable f) {
     run([&] {
       mark();
-      static std::set<std::string>
-          names;  // records point at their name: each is kept once, for ever
+      // Records point at their name: each is kept once, for ever.
+      static auto& names = *new std::set<std::string>;
       auto code = make_ref<Held>(Object::share(f.ptr()));
       GradientTape::record_custom(names.insert(name).first->c_str(), in, out, PyBackward{code});
       if (OpenGraph* graph = graph_by_hand(out)) keep_with(*graph, *code);

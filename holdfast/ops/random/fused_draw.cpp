@@ -126,7 +126,7 @@ const Op fused_draw =
         .kernel("blocks", run_fused_draw);
 
 std::unordered_map<const OpDef*, InsideLoops>& said() {
-  static std::unordered_map<const OpDef*, InsideLoops> all;
+  static auto& all = *new std::unordered_map<const OpDef*, InsideLoops>;
   return all;
 }
 

@@ -71,7 +71,7 @@ void run(std::span<const Move> moves) {
 }
 
 auto& rules() {
-  static std::vector<std::pair<KernelFn, MoveFn>> noted;
+  static auto& noted = *new std::vector<std::pair<KernelFn, MoveFn>>;
   return noted;
 }
 
