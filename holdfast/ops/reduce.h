@@ -120,7 +120,7 @@ HOLDFAST_API Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_id
 
 struct SparseSegmentOptions {
   Axes num_segments = {};        // where none is given: as many as the ids say
-  bool sparse_gradient = false;  // a hint: rows that were not named never have a gradient
+  bool sparse_gradient = false;  // that of `data` has only the rows that `indices` names
 };
 /// Sum of each segment of the rows data[indices]; ids never decrease.
 HOLDFAST_API Tensor sparse_segment_sum(const In& data, const In& indices, const In& segment_ids,

@@ -21,15 +21,14 @@ Object attribute(PyObject* o, const char* name) {
 
 // An array of objects or of text.
 Tensor from_object_array(PyObject* array) {
-  Object list = Object::steal(PyObject_CallMethod(array, "tolist", nullptr));
-  Tensor t = from_plain_list(list.get());
-  // An empty or scalar list says nothing of the array's shape.
   Object shape = Object::steal(PyObject_GetAttrString(array, "shape"));
   auto dims = ints_of(shape.get());
+  // No element says of which kind they are: texts are what arrays of objects are for.
+  if (dims && Shape(*dims).elements() == 0) return empty(DType::kString, Shape(*dims), cpu());
+  Object list = Object::steal(PyObject_CallMethod(array, "tolist", nullptr));
+  Tensor t = from_plain_list(list.get());
+  // A scalar says nothing of the array's shape.
   if (dims && Shape(*dims).elements() == t.size()) t.rep()->shape = Shape(*dims);
-  // Nor of its dtype, where the array has one that says so.
-  if (t.size() == 0 && array_kind(array).leaf == Leaf::kText)
-    return empty(DType::kString, t.shape(), cpu());
   return t;
 }
 

@@ -11,6 +11,8 @@
 #include "holdfast/data/worker.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
+#include "python/bind/arrays.h"
+#include "python/bind/depth.h"
 #include "python/bind/structure.h"
 #include "python/bind/traced.h"
 
@@ -291,6 +293,7 @@ nb::object face_of(const Dataset& d) { return given(python_of(*d.object())); }
 
 ElementSpec spec_of(PyObject* o) {
   if (o == Py_None) return {};
+  Deeper deeper(" while a spec was read");
   if (PyTuple_Check(o)) {
     std::vector<ElementSpec> items;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
@@ -303,7 +306,8 @@ ElementSpec spec_of(PyObject* o) {
     for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
       if (!PyUnicode_Check(key))
         type_error(cat("a dict of a spec has the key ", repr_of(key), ", expected a text"));
-      entries.emplace_back(PyUnicode_AsUTF8(key), spec_of(value));
+      Object held = Object::share(value);  // code of its class may change the dict
+      entries.emplace_back(bytes_of(key), spec_of(value));
     }
     return ElementSpec::dict(entries);
   }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import holdfast as tf
+from holdfast import _holdfast
 
 
 class Shrinking:
@@ -85,6 +86,41 @@ def test_a_structure_that_holds_itself_is_refused(kind):
             function(holding_itself(kind))
 
 
+class OfItself:
+    """A spec of datasets whose elements are of that spec."""
+
+    @property
+    def element_spec(self):
+        return self
+
+
+class Emptying:
+    """A spec that takes all out of the dict it is in when it is read."""
+
+    def __init__(self, within):
+        self.within = within
+
+    @property
+    def dtype(self):
+        self.within.clear()
+        return tf.float32
+
+    shape = tf.TensorShape([])
+
+
+def test_a_spec_that_holds_itself_is_refused():
+    with pytest.raises(RecursionError):
+        _holdfast.data_promised(OfItself())
+    with pytest.raises(RecursionError):
+        _holdfast.data_promised(holding_itself(dict))
+
+
+def test_a_spec_that_changes_while_it_is_read_is_no_end():
+    spec = {}
+    spec.update({str(i): Emptying(spec) for i in range(50)})
+    assert _holdfast.data_promised(spec).element_spec is not None
+
+
 NO_TEXT = "\ud800"  # half of a pair: no encoding has it
 
 
@@ -98,6 +134,7 @@ NO_TEXT = "\ud800"  # half of a pair: no encoding has it
         lambda: tf.raw_ops.NoOp(name=NO_TEXT),
         lambda: tf.random.Generator.from_seed(1, alg=NO_TEXT),
         lambda: tf.data.Dataset.from_tensors({NO_TEXT: 1}),
+        lambda: _holdfast.data_promised({NO_TEXT: tf.TensorSpec([], tf.float32)}),
     ],
 )
 def test_a_name_that_no_encoding_has_is_refused(call):

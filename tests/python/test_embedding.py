@@ -86,3 +86,25 @@ def test_other_strategies_and_no_tables_are_refused():
         v1.nn.embedding_lookup([tf.zeros([1, 2])], [0], "other")
     with pytest.raises(ValueError, match="empty"):
         tf.nn.embedding_lookup([], [0])
+
+
+@pytest.mark.parametrize("how", ["sum", "mean", "sqrt_n"])
+@pytest.mark.parametrize("options", [{}, {"num_segments": 3}])
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("kind", [tf.Variable, tf.constant])
+def test_the_gradient_of_rows_in_segments_is_as_sparse_as_asked(how, options, traced, kind):
+    table = kind(np.arange(8, dtype="float32").reshape(4, 2))
+    fold = getattr(tf.sparse, f"segment_{how}")
+
+    def slope(sparse):
+        with tf.GradientTape() as tape:
+            tape.watch(table)
+            found = fold(table, [0, 2, 0], [0, 0, 1], sparse_gradient=sparse, **options)
+            found = tf.reduce_sum(found**2)
+        return tape.gradient(found, table)
+
+    run = tf.function(slope) if traced else slope
+    whole, rows = run(False), run(True)
+    assert isinstance(whole, tf.Tensor) and isinstance(rows, tf.IndexedSlices)
+    assert sorted(rows.indices.numpy().tolist()) == [0, 0, 2]
+    np.testing.assert_allclose(tf.convert_to_tensor(rows), whole, rtol=1e-6)

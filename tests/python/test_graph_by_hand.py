@@ -73,11 +73,32 @@ def test_a_name_goes_to_the_result_of_a_function_of_many_ops(graph):
         lambda x: tf.TensorArray(tf.float32, 2).unstack(x, name="mine").stack(name="mine"),
         lambda x: tf.io.decode_csv(tf.strings.as_string(x), [0.0], name="mine"),
         lambda x: v1.scatter_add(tf.Variable([1.0, 2.0]), [0], x[:1], name="mine"),
+        lambda x: tf.RaggedTensor.from_row_splits(x, [0, 2], name="mine"),
+        lambda x: tf.RaggedTensor.from_row_splits(x, [0, 2]).to_tensor(name="mine"),
+        lambda x: tf.RaggedTensor.from_row_splits(x, [0, 2]).row_lengths(name="mine"),
+        lambda x: tf.reduce_sum(tf.RaggedTensor.from_row_splits(x, [0, 2]), 1, name="mine"),
+        lambda x: tf.reduce_sum(tf.RaggedTensor.from_row_splits(x, [0, 2]), 1, False, "mine"),
+        lambda x: tf.ragged.range(x, name="mine"),
+        lambda x: tf.strings.split(tf.strings.as_string(x), name="mine"),
+        lambda x: tf.sparse.from_dense(x, name="mine"),
+        lambda x: tf.sparse.to_dense(tf.sparse.from_dense(x), name="mine"),
+        lambda x: tf.sparse.reduce_sum(tf.sparse.from_dense(x), name="mine"),
+        lambda x: tf.size(tf.sparse.from_dense(x), name="mine"),
+        lambda x: tf.__operators__.add(x, 1.0, name="mine"),
     ],
 )
 def test_a_name_is_the_scope_of_what_a_function_makes(graph, make):
     make(v1.placeholder(tf.float32, [2]))
     assert any(op.name.startswith("mine/") for op in graph.get_operations())
+
+
+def test_a_name_goes_to_the_op_on_the_values_of_a_tensor_of_several(graph):
+    x = v1.placeholder(tf.float32, [2])
+    rows, sparse = tf.RaggedTensor.from_row_splits(x, [0, 2]), tf.sparse.from_dense(x)
+    assert tf.abs(rows, name="a").flat_values.op.name == "a"
+    assert tf.abs(rows, "b").flat_values.op.name == "b"
+    assert tf.add(rows, rows, name="c").flat_values.op.name == "c"
+    assert tf.abs(sparse, name="d").values.op.name == "d"
 
 
 def test_name_scopes_nest_count_and_return_to_the_root(graph):

@@ -203,6 +203,37 @@ def test_dropout_of_a_known_shape_keeps_it(graph):
         assert (rows == rows[:, :1]).all()
 
 
+LOSSES = {
+    "sigmoid_cross_entropy_with_logits": "labels",
+    "weighted_cross_entropy_with_logits": "labels",
+    "log_poisson_loss": "targets",
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("known", [None, [None], [None, None]])
+@pytest.mark.parametrize("have, want", [([3, 1], [3]), ([1], [3]), ([3, 1], [3, 2]), ([], [2])])
+def test_losses_repeat_nothing_whenever_shapes_are_known(loss, known, have, want):
+    more = {"pos_weight": 2.0} if loss.startswith("weighted") else {}
+    function = getattr(tf.nn, loss)
+    call = lambda a, b: function(a, b, **more)
+    spec = tf.TensorSpec(known, tf.float32)
+    if known is not None and not len(known) == len(have) == len(want):
+        pytest.skip("the trace knows it")
+    for run in (call, tf.function(call, input_signature=[spec, spec])):
+        said = rf"{loss}: `{LOSSES[loss]}` \["
+        with pytest.raises(tf.errors.InvalidArgumentError, match=said):
+            run(tf.ones(have), tf.ones(want))
+    run = tf.function(call, input_signature=[spec, spec])
+    x, z = tf.random.uniform(want), tf.random.uniform(want)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, z])
+        losses = [call(z, x), run(z, x)]
+    np.testing.assert_allclose(*losses, rtol=1e-6)
+    for at in (x, z):
+        np.testing.assert_allclose(*(tape.gradient(one, at) for one in losses), rtol=1e-5)
+
+
 def test_no_weight_and_no_example_are_no_division_by_zero():
     mean, variance = tf.nn.weighted_moments(uniform(3, 4), [0], tf.zeros([3, 1]))
     np.testing.assert_array_equal(mean.numpy(), np.zeros(4))

@@ -112,13 +112,35 @@ def test_texts_at_one_place_are_joined():
     assert found.numpy().tolist() == [b"", b"b", b"", b"", b"ac", b""]
 
 
-@pytest.mark.parametrize("order", ["euclidean", 1, 2, np.inf])
-def test_complex_vectors_are_normalised(order):
+@pytest.mark.parametrize("order", ["euclidean", "fro", 1, 2, np.inf, 1.5])
+@pytest.mark.parametrize("axis", [1, 0, (0, 1), (-1, -2)])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32"])
+def test_vectors_and_matrices_are_normalised(order, axis, dtype):
+    matrix = isinstance(axis, tuple)
+    if order == "fro" and not matrix or order == 1.5 and matrix:
+        pytest.skip("no such norm")
     x = np.array([[3 + 4j, 1j], [1, -2 + 1j]])
-    normal, size = tf.linalg.normalize(tf.constant(x), order, axis=1)
-    wanted = np.linalg.norm(x, None if order == "euclidean" else order, axis=1, keepdims=True)
-    np.testing.assert_allclose(np.abs(size.numpy()), wanted)
-    np.testing.assert_allclose(normal.numpy(), x / wanted)
+    x = (x if "complex" in dtype else x.real + x.imag).astype(dtype)
+    normal, size = tf.linalg.normalize(tf.constant(x), order, axis=axis)
+    wanted = np.linalg.norm(x, None if order == "euclidean" else order, axis=axis, keepdims=True)
+    assert size.dtype == normal.dtype == dtype  # as TensorFlow's, whether it is real or not
+    np.testing.assert_allclose(size.numpy(), wanted, rtol=1e-5)
+    np.testing.assert_allclose(normal.numpy(), x / wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("traced", [False, True])
+def test_the_largest_number_is_counted_or_refused(dtype, axis, traced):
+    def count(x):
+        return tf.math.bincount(x, axis=axis, maxlength=3)
+
+    given = tf.constant([1, dtype.max, 1], dtype)
+    assert (tf.function(count) if traced else count)(given).numpy().tolist() == [0, 2, 0]
+    # No memory holds a count for each number up to that one.
+    for huge in ([2**63 - 1], [2**62, 0]):
+        with pytest.raises((tf.errors.ResourceExhaustedError, ValueError)):
+            tf.math.bincount(tf.constant(huge, tf.int64), axis=axis)
 
 
 @pytest.mark.parametrize("function", [tf.linalg.slogdet, tf.linalg.det, tf.linalg.inv])

@@ -36,11 +36,15 @@ def test_arrays_of_numbers_are_refused_in_our_words():
     assert tf.constant(X)[np.array(1), np.int8(2), np.uint64(0)] == X[1, 2, 0]
 
 
-@pytest.mark.parametrize("kind", ["S5", "U3"])
-def test_texts_without_elements_are_texts(kind):
-    array = np.zeros([2, 0], kind)
-    for t in (tf.constant(array), tf.convert_to_tensor(array, tf.string), tf.identity(array)):
-        assert t.dtype == tf.string and t.shape == (2, 0)
+@pytest.mark.parametrize("kind", ["S5", "U3", object])
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
+def test_texts_without_elements_are_texts(kind, shape):
+    array = np.empty(shape, kind)
+    makers = (tf.constant, tf.identity, tf.Variable, tf.strings.upper)
+    for t in (*(make(array) for make in makers), tf.convert_to_tensor(array, tf.string)):
+        assert t.dtype == tf.string and t.shape == shape
+    assert tf.strings.length(array).shape == shape
+    assert tf.data.Dataset.from_tensors(array).element_spec == tf.TensorSpec(shape, tf.string)
 
 
 def test_numbers_wider_than_a_tensors_need_a_dtype():

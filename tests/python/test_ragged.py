@@ -1,5 +1,7 @@
 """Ragged tensors against plain Python lists."""
 
+import functools
+
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
@@ -156,6 +158,27 @@ def test_rows_of_rows():
     assert tf.gather_nd(rt, [[0, 0, 1], [2, 2, 0]]).numpy().tolist() == [2, 7]
     assert tf.tile(rt, [1, 1, 2])[0].to_list() == [[1, 2, 1, 2], [3, 3]]
     assert (rt + tf.constant([[[10]], [[20]], [[30]]]))[2].to_list() == [[34, 35, 36], [], [37]]
+
+
+@pytest.mark.parametrize("policy", ["", "DEFAULT", "ERROR", "IGNORE", "error"])
+def test_places_that_are_not_there_are_treated_as_asked(policy):
+    rows, places = tf.ragged.constant([[1, 2], [3]]), [[0, 1], [1, 1]]
+    if policy in ("IGNORE", "error"):
+        error = tf.errors.UnimplementedError if policy == "IGNORE" else ValueError
+        with pytest.raises(error, match="`bad_indices_policy`"):
+            tf.gather_nd(rows, places[:1], bad_indices_policy=policy)
+    else:
+        assert tf.gather_nd(rows, places[:1], bad_indices_policy=policy).numpy().tolist() == [2]
+        with pytest.raises(ValueError, match="behind the end"):
+            tf.gather_nd(rows, places, bad_indices_policy=policy)
+    given = tf.ragged.constant([[[0]], [[1], [7]]], ragged_rank=1)
+    for indices in (given, tf.ragged.constant([[[[0]], [[1], [7]]]], ragged_rank=2)):
+        find = functools.partial(tf.gather_nd, tf.constant([5, 6]), indices, 0, policy)
+        if policy == "IGNORE":
+            assert find().flat_values.numpy().tolist() == [5, 6, 0]
+        else:
+            with pytest.raises(ValueError):
+                find()
 
 
 def test_gradients_flow_through_rows():

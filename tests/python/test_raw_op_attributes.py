@@ -44,6 +44,13 @@ def test_another_type_is_refused_by_name(op, said, message):
     assert f"raw_ops.{op}" in str(refused.value)
 
 
+@pytest.mark.parametrize("op, attribute", [("EnsureShape", "shape"), ("Eig", "Tout")])
+def test_what_tensorflow_requires_is_required(op, attribute):
+    with pytest.raises(TypeError, match=f"`{attribute}`"):
+        getattr(raw, op)(input=[[1.0]])
+    assert raw.Eig(input=[[1.0]], Tout=tf.complex64)[0].numpy().tolist() == [1]
+
+
 def test_a_list_of_tensors_is_needed_where_an_op_takes_one():
     with pytest.raises(TypeError, match="`values` is 1.0, expected a list of tensors"):
         raw.ConcatV2(values=1.0, axis=0)

@@ -283,6 +283,33 @@ def test_a_count_of_rows_by_hand_is_checked(arguments):
         raw(values=[1, 2], **whole | arguments)
 
 
+def test_the_largest_number_is_counted_where_a_size_allows_it():
+    big = 2**63 - 1
+    for given in (
+        tf.constant([[1, big]]),
+        tf.SparseTensor([[0, 0], [0, 1]], [1, big], [1, 2]),
+        tf.RaggedTensor.from_row_lengths(tf.constant([1, big]), [2]),
+    ):
+        for axis in (0, -1):
+            found = tf.sparse.bincount(given, axis=axis, maxlength=3)
+            assert found.values.numpy().tolist() == [1]
+            assert found.dense_shape.numpy().tolist()[-1] == 3
+            with pytest.raises(ValueError, match=str(big)):
+                tf.sparse.bincount(given, axis=axis)
+        assert tf.math.bincount(given, axis=-1, maxlength=3).numpy().tolist() == [[0, 1, 0]]
+
+
+def test_numbers_in_dense_rows_of_ragged_ones_are_counted_together():
+    flat = tf.constant([[1, 2], [2, 2], [0, 1]])
+    rows = tf.RaggedTensor.from_row_splits(flat, [0, 1, 3])
+    weights = tf.RaggedTensor.from_row_splits(tf.cast(flat, tf.float32), [0, 1, 3])
+    assert dense(tf.sparse.bincount(rows)).tolist() == [1, 2, 3]
+    assert dense(tf.sparse.bincount(rows, weights)).tolist() == [0, 2, 6]
+    for count in (tf.sparse.bincount, tf.math.bincount):
+        with pytest.raises(ValueError, match="rows of numbers"):
+            count(rows, axis=-1)
+
+
 def test_sparse_counts_have_the_dtype_of_the_values():
     for dtype in (tf.int32, tf.int64):
         rows = tf.constant([[1, 2], [2, 0]], dtype)
@@ -387,3 +414,117 @@ def test_elements_of_a_product():
             tf.sparse.sampled_addmm(*bad)
     with pytest.raises(tf.errors.InvalidArgumentError, match="output_type"):
         tf.sparse.sampled_addmm([[0, 1]], [1], [2, 2], ones, ones, output_type=tf.int32)
+
+
+WIDE = 2**62  # two such axes have more elements than an int64 counts
+
+
+def wide_pair():
+    one = tf.SparseTensor([[0, 1], [WIDE - 1, 5]], [1.0, 2.0], [WIDE, WIDE])
+    two = tf.SparseTensor([[0, 1], [3, WIDE - 1]], [-1.0, 5.0], [WIDE, WIDE])
+    return one, two
+
+
+@pytest.mark.parametrize("how", ["eager", "traced", "shapes unknown"])
+def test_places_are_told_apart_however_large_the_shape_is(how):
+    def run(one, two):
+        mixed = tf.SparseTensor(one.indices[::-1], one.values[::-1], one.dense_shape)
+        return [
+            tf.sparse.maximum(one, two),
+            tf.sparse.minimum(one, two),
+            tf.sparse.add(one, two),
+            tf.sparse.reorder(mixed),
+            tf.sparse.softmax(two),
+            tf.sparse.transpose(two),
+            tf.sparse.reduce_sum(one, 0, keepdims=True, output_is_sparse=True),
+            tf.sparse.reduce_max(one, 1, keepdims=True, output_is_sparse=True),
+        ]
+
+    if how == "traced":
+        run = tf.function(run)
+    elif how != "eager":
+        kind = tf.SparseTensorSpec([None, None], tf.float32)
+        run = tf.function(run, input_signature=[kind, kind])
+    found = [(x.indices.numpy().tolist(), x.values.numpy().tolist()) for x in run(*wide_pair())]
+    far = WIDE - 1
+    both = [[0, 1], [3, far], [far, 5]]
+    assert found == [
+        (both, [1, 5, 2]),
+        (both, [-1, 0, 0]),
+        (both, [0, 5, 2]),
+        ([[0, 1], [far, 5]], [1, 2]),
+        ([[0, 1], [3, far]], [1, 1]),
+        ([[1, 0], [far, 3]], [-1, 5]),
+        ([[0, 1], [0, 5]], [1, 2]),
+        ([[0, 0], [far, 0]], [1, 2]),
+    ]
+
+
+def test_order_is_checked_however_large_the_shape_is():
+    _, two = wide_pair()
+    for indices in ([[3, 0], [0, far := WIDE - 1]], [[0, far], [0, 1]], [[1, 1], [1, 1]]):
+        with pytest.raises(ValueError, match="not in order"):
+            tf.sparse.softmax(tf.SparseTensor(indices, [1.0, 2.0], two.dense_shape))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        tf.sparse.to_dense,
+        lambda x: tf.sparse.reshape(x, [-1]),
+        lambda x: tf.sparse.reduce_sum(tf.sparse.expand_dims(x, 0), 0),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_what_counts_more_elements_than_an_int64_does_is_refused(function, known):
+    sparse, _ = wide_pair()
+    if not known:
+        function = tf.function(function, input_signature=[tf.SparseTensorSpec([None, None])])
+    with pytest.raises(ValueError, match="more elements than an int64 counts"):
+        function(sparse)
+
+
+def test_a_reshape_may_have_as_many_elements_as_an_int64_counts():
+    one = tf.SparseTensor([[2**63 - 2]], [1.0], [2**63 - 1])
+    assert tf.sparse.reshape(one, [7, -1]).indices.numpy().tolist() == [[6, (2**63 - 1) // 7 - 1]]
+    with pytest.raises(ValueError, match="does not fit"):
+        tf.sparse.reshape(one, [2, -1])
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_boxes_may_end_behind_all_that_there_is(traced):
+    most = 2**63 - 1
+
+    def cut(start, size):
+        sparse = tf.SparseTensor([[1], [most - 1]], [1.0, 2.0], [most])
+        return tf.sparse.slice(sparse, start, size)
+
+    cut = tf.function(cut) if traced else cut
+    for start, size, indices, left in (
+        (most, most, [], 0),
+        (1, most, [[0], [most - 2]], most - 1),
+        (0, most, [[1], [most - 1]], most),
+        (-1, 3, [[2]], 3),
+        (-(2**63), most, [], most),
+    ):
+        found = cut(tf.constant([start]), tf.constant([size], tf.int64))
+        assert found.indices.numpy().tolist() == indices
+        assert found.dense_shape.numpy().tolist() == [left]
+    with pytest.raises(ValueError, match="`size` has a negative number"):
+        cut(tf.constant([0], tf.int64), tf.constant([-1], tf.int64))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_sizes_that_are_no_number_together_are_refused(traced):
+    def join(a, b):
+        one = tf.SparseTensor([[1]], [1.0], tf.stack([a]))
+        two = tf.SparseTensor([[0]], [2.0], tf.stack([b]))
+        return tf.sparse.concat(0, [one, two])
+
+    join = tf.function(join) if traced else join
+    most = join(tf.constant(WIDE), tf.constant(WIDE - 1))
+    assert most.dense_shape.numpy().tolist() == [2**63 - 1]
+    assert most.indices.numpy().tolist() == [[1], [WIDE]]
+    for a, b in ((WIDE, WIDE), (2**63 - 1, 2), (5, 2**63 - 1)):
+        with pytest.raises(ValueError, match="more than an int64 holds"):
+            join(tf.constant(a, tf.int64), tf.constant(b, tf.int64))

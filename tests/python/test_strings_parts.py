@@ -160,6 +160,39 @@ def test_numbers_as_texts():
         S.as_string([1], width=4, fill="x")
 
 
+@pytest.mark.parametrize(
+    "options, found",
+    [
+        ({}, [b"ab\xff", b"", b"a\0cdef"]),
+        ({"width": 5}, [b"  ab\xff", b"     ", b"a\0cdef"]),
+        ({"width": 5, "fill": "-"}, [b"ab\xff  ", b"     ", b"a\0cdef"]),
+        ({"width": 5, "fill": "0"}, [b"  ab\xff", b"     ", b"a\0cdef"]),
+        ({"width": 4, "precision": 2}, [b"  ab", b"    ", b"  a\0"]),
+        (
+            {"width": 0, "precision": 2},
+            [b"ab\xff", b"", b"a\0cdef"],
+        ),  # beside a width alone, as in TensorFlow
+        ({"width": -3}, [b"ab\xff", b"", b"a\0cdef"]),
+    ],
+)
+def test_texts_have_the_width_that_is_asked_for(options, found):
+    assert S.as_string([b"ab\xff", b"", b"a\0cdef"], **options).numpy().tolist() == found
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        (b"\xff", b'"\xff"'),
+        ("\u65e5\u672c", '"\u65e5\u672c"'.encode()),
+        (b"\0\x01\x7f", b'"\\000\\001\\177"'),
+        (b"a\nb\t\r\"'\\", b'"a\\nb\\t\\r\\"\\\'\\\\"'),
+    ],
+)
+def test_texts_in_templates_keep_their_bytes(text, found):
+    assert S.format("{}", tf.constant(text)).numpy() == found
+    assert S.format("<{}>", [tf.constant([text, b"x"])]).numpy() == b"<[" + found + b' "x"]>'
+
+
 def test_templates():
     assert S.format("x {} y {}", (tf.range(3), tf.constant(1.5))).numpy() == b"x [0 1 2] y 1.5"
     assert S.format("%s!", tf.range(10), placeholder="%s").numpy() == b"[0 1 2 ... 7 8 9]!"

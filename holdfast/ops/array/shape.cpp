@@ -154,7 +154,7 @@ static const Op ensure_op =
         .args("x, shape")
         .doc("The input, which must have `shape`; None stands for any size.")
         .inputs("input")
-        .attr("shape", Shape::unknown())
+        .attr("shape")
         .attrs<&EnsureShapeAttrs::shape>()
         .view()
         .infer(infer_ensure)

@@ -26,19 +26,23 @@ void append_hex(std::string& out, char c) {
   out += kHex[byte & 15];
 }
 
-// The text with bytes that are not UTF-8 spelled out.
-std::string readable(std::string_view s) {
+// As C writes a text; bytes that are not ASCII stay, whether they are letters or none.
+std::string escaped(std::string_view s) {
   std::string out;
-  while (!s.empty()) {
-    size_t n = 1;
-    while (n <= 4 && n <= s.size() && valid_utf8(s.substr(0, n)) != s.substr(0, n)) ++n;
-    if (n <= 4 && n <= s.size()) {
-      out += s.substr(0, n);
-      s.remove_prefix(n);
-    } else {
-      append_hex(out, s.front());
-      s.remove_prefix(1);
-    }
+  for (char c : s) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '"' || c == '\'' || c == '\\')
+      out += cat('\\', c);
+    else if (byte < 32 || byte == 127)
+      out += cat('\\', byte / 64, byte / 8 % 8, byte % 8);
+    else
+      out += c;
   }
   return out;
 }
@@ -75,7 +79,7 @@ std::string few_digits(T v, int digits, int all) {
 }
 
 std::string printed_element(const Tensor& t, int64_t i) {
-  if (t.dtype() == DType::kString) return cat('"', readable(t.raw<std::string>()[i]), '"');
+  if (t.dtype() == DType::kString) return cat('"', escaped(t.raw<std::string>()[i]), '"');
   std::string out;
   visit_plain(t.dtype(), [&]<class T>(T) {
     T v = t.raw<T>()[i];

@@ -145,7 +145,7 @@ Tensor linalg::eigvalsh(const In& x) { return eigh_op.many({x}, {false})[0]; }
 static const Op eig_op =
     RAW_OP(Eig)
         .inputs("input")
-        .attr("Tout", DType::kComplex64)
+        .attr("Tout")
         .attr("compute_v", true)
         .attrs<&EigAttrs::Tout, &EigAttrs::compute_v>()
         .outputs("e, v")

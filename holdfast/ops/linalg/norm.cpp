@@ -127,8 +127,9 @@ REGISTER(
                    "ord=None if ord == 'euclidean' else ord, axis=axis, "
                    "keepdims=True).reshape((1,) * tensor.ndim if axis is None else (-1, 1)))"));
 std::tuple<Tensor, Tensor> linalg::normalize(const In& tensor, const NormalizeOptions& o) {
-  Tensor t = tensor, n = norm(t, {.ord = o.ord, .axis = o.axis, .keepdims = true});
-  return {t / cast(n, t.dtype()), n};  // other norms than Euclid's of complex numbers are real
+  // Other norms than Euclid's of complex numbers are real.
+  Tensor t = tensor, n = cast(norm(t, {.ord = o.ord, .axis = o.axis, .keepdims = true}), t.dtype());
+  return {t / n, n};
 }
 
 }  // namespace holdfast

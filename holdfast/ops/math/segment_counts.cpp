@@ -164,11 +164,12 @@ Tensor bincount(const In& arr, const BincountOptions& o) {
     fail(Code::E1105, cat("bincount: `arr` of rank ", x.rank(), " with `axis` -1 is not supported"),
          "supported: rank 0 to 2");
   if (!rows) x = reshape(x, {-1});
-  Tensor size = reduce_max(x) + 1;
+  // One more than the largest number, which is a number itself: so many counts have no memory.
+  Tensor size = minimum(cast(reduce_max(x), int64), std::numeric_limits<int64_t>::max() - 1) + 1;
   if (x.shape().is_full() && x.size() == 0)
     size = zeros_like(size);
   else if (!x.shape().is_full())
-    size = size * cast(holdfast::size(x) > 0, x.dtype());
+    size = size * cast(holdfast::size(x) > 0, int64);
   size = maximum(size, zeros_like(size));  // a negative number is refused by the op, with its place
   if (o.minlength) size = maximum(size, cast(o.minlength->tensor(), size.dtype()));
   if (o.maxlength) size = minimum(size, cast(o.maxlength->tensor(), size.dtype()));

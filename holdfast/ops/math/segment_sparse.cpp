@@ -8,7 +8,12 @@
 namespace holdfast {
 namespace {
 
-Tensor rows_of(const In& data, const In& indices) { return gather(data, indices); }
+// Only the rows that `indices` names have a gradient; where it shall have all rows, it goes through
+// an op of all rows.
+Tensor rows_of(const In& data, const In& indices, const SparseSegmentOptions& o) {
+  Tensor t = data;
+  return gather(o.sparse_gradient ? t : identity(t), indices);
+}
 
 // How many rows each segment has, in the shape of a result, at least 1.
 Tensor counts_for(const Tensor& sums, const Tensor& ids, const Axes& segments) {
@@ -36,7 +41,7 @@ REGISTER(HOLDFAST_SPARSE_SEGMENT(sparse_segment_sum, "segment_sum", "sparse_segm
                         "max(segment_ids) + 1)])"));
 Tensor sparse_segment_sum(const In& data, const In& indices, const In& segment_ids,
                           const SparseSegmentOptions& o) {
-  Tensor rows = rows_of(data, indices), ids = segment_ids;
+  Tensor rows = rows_of(data, indices, o), ids = segment_ids;
   return o.num_segments ? unsorted_segment_sum(rows, ids, *o.num_segments) : segment_sum(rows, ids);
 }
 

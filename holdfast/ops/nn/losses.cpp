@@ -6,6 +6,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/math/fold.h"
 #include "holdfast/ops/reduce.h"
@@ -14,11 +15,47 @@
 namespace holdfast {
 namespace {
 
-void need_same_shape(const char* function, const char* a_name, const Tensor& a, const char* b_name,
-                     const Tensor& b) {
-  if (a.shape().compatible(b.shape())) return;
-  fail(Code::E1102, cat(function, ": `", a_name, "` ", a.shape().text(), " and `", b_name, "` ",
-                        b.shape().text(), " differ in shape"));
+struct AlikeAttrs {
+  Attr<std::string> function;
+  Attr<std::string> first;
+  Attr<std::string> second;
+};
+
+// The shape of both.
+Shape merged(const std::string& function, const std::string& a_name, const Shape& a,
+             const std::string& b_name, const Shape& b) {
+  if (auto both = a.merged(b)) return *both;
+  fail(Code::E1102, cat(function, ": `", a_name, "` ", a.text(), " and `", b_name, "` ", b.text(),
+                        " differ in shape"));
+}
+
+void infer_alike(Infer& s) {
+  auto a = s.attrs<AlikeAttrs>();
+  s.output(s.dtype(), merged(a.function(), a.first(), s.shape(0), a.second(), s.shape(1)));
+}
+
+const Op alike_op = RAW_OP(EnsureSameShape)
+                        .inputs("input, like: L")
+                        .attr("function")
+                        .attr("first")
+                        .attr("second")
+                        .attrs<&AlikeAttrs::function, &AlikeAttrs::first, &AlikeAttrs::second>()
+                        .doc(
+                            "The first operand of a function, which must have the shape of the "
+                            "second: sizes of 1 are not repeated.")
+                        .view()
+                        .infer(infer_alike)
+                        .kernel("view", run_view)
+                        .kernel_for(DeviceKind::kCuda, "view", run_view)
+                        .gradient(+[](Grad& g) -> Tensors { return {g.dy(), Tensor()}; })
+                        .keeps("");
+
+// `a`, which has the shape of `b`: what a trace does not know of them is looked at when it runs.
+Tensor alike(const char* function, const char* a_name, const Tensor& a, const char* b_name,
+             const Tensor& b) {
+  merged(function, a_name, a.shape(), b_name, b.shape());
+  bool known = a.shape().is_full() && b.shape().is_full();
+  return known ? a : alike_op({a, b}, {function, a_name, b_name});
 }
 
 }  // namespace
@@ -33,7 +70,7 @@ REGISTER(
         .reference("np.maximum(logits, 0) - logits * labels + np.log1p(np.exp(-np.abs(logits)))"));
 Tensor nn::sigmoid_cross_entropy_with_logits(const In& labels, const In& logits) {
   Tensor x = logits, z = labels.tensor(x.dtype());
-  need_same_shape("sigmoid_cross_entropy_with_logits", "labels", z, "logits", x);
+  z = alike("sigmoid_cross_entropy_with_logits", "labels", z, "logits", x);
   Tensor positive = x >= 0, zero = zeros_like(x);
   return where(positive, x, zero) - x * z + log1p(exp(where(positive, -x, x)));
 }
@@ -49,7 +86,7 @@ REGISTER(FUNCTION(&nn::weighted_cross_entropy_with_logits)
 Tensor nn::weighted_cross_entropy_with_logits(const In& labels, const In& logits,
                                               const In& pos_weight) {
   Tensor x = logits, z = labels.tensor(x.dtype()), w = pos_weight.tensor(x.dtype());
-  need_same_shape("weighted_cross_entropy_with_logits", "labels", z, "logits", x);
+  z = alike("weighted_cross_entropy_with_logits", "labels", z, "logits", x);
   Tensor weight = (w - 1) * z + 1;
   return (1 - z) * x + weight * (log1p(exp(-abs(x))) + relu(-x));
 }
@@ -67,7 +104,7 @@ REGISTER(FUNCTION(&nn::log_poisson_loss)
                         "0) if compute_full_loss else 0)"));
 Tensor nn::log_poisson_loss(const In& targets, const In& log_input, const LogPoissonOptions& o) {
   Tensor x = log_input, z = targets.tensor(x.dtype());
-  need_same_shape("log_poisson_loss", "targets", z, "log_input", x);
+  z = alike("log_poisson_loss", "targets", z, "log_input", x);
   Tensor loss = exp(x) - x * z;
   if (!o.compute_full_loss) return loss;
   Tensor small = logical_and(z >= 0, z <= 1);

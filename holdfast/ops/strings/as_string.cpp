@@ -46,6 +46,16 @@ std::string printed(const std::string& format, T... values) {
   return out;
 }
 
+// A text as printf's %s writes it: filled up with blanks. Only beside a width does `precision` say
+// how much of the text there is.
+std::string padded(const std::string& text, int64_t width, int64_t precision, bool left) {
+  if (width < 1) return text;
+  std::string out = precision < 0 ? text : text.substr(0, static_cast<size_t>(precision));
+  if (auto want = static_cast<size_t>(width); out.size() < want)
+    out.insert(left ? out.size() : 0, want - out.size(), ' ');
+  return out;
+}
+
 Status run_as_string(Call& c) {
   auto a = c.attrs<AsStringAttrs>();
   std::string flags = cat("%", a.fill(), a.width() > -1 ? cat(a.width()) : "");
@@ -55,7 +65,8 @@ Status run_as_string(Call& c) {
   auto* to = c.out().mutable_raw<std::string>();
   int64_t n = c.in().size();
   if (c.in().dtype() == DType::kString) {
-    std::copy_n(c.in().raw<std::string>(), n, to);
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = padded(c.in().raw<std::string>()[i], a.width(), a.precision(), a.fill() == "-");
     return {};
   }
   visit_plain(c.in().dtype(), [&](auto zero) {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._graphs.name_scope import named_ops
 from .._tensors.tensor import convert_to_tensor
 
 __all__ = ["NAMES"]
 
 
+@named_ops
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """`x + y`; texts are put together."""
     return convert_to_tensor(x) + y

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.dtypes import DType, as_dtype, int64
 from ..._tensors.shape import as_shape
@@ -22,6 +23,7 @@ _maximum = registry.function("maximum")
 _repeat = registry.function("repeat")
 
 
+@named_ops
 def constant(
     pylist: Any,
     dtype: Any = None,
@@ -167,6 +169,7 @@ def _inner_values(values: list[Any], inner: int, inner_shape: Any) -> list[Any]:
     return values
 
 
+@named_ops
 def ragged_range(
     starts: Any,
     limits: Any = None,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.dtypes import int32, int64, string
 from ...errors import fail
@@ -17,6 +18,7 @@ __all__ = ["cross", "cross_hashed", "crossed", "hashed"]
 _HASH_KEY = 0xDECAFCAFFE  # TensorFlow's
 
 
+@named_ops
 def cross(inputs: Sequence[Any], name: str | None = None) -> RaggedTensor:
     """For each row, each combination of one value of each input, joined by `_X_`.
 

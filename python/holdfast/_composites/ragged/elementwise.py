@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from .broadcasting import broadcast, map_flat
@@ -47,7 +48,6 @@ def _each_alias(paths: str) -> list[Any]:
 
 
 def _unary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    kwargs.pop("name", None)
     first = next(iter(function.record["params"]))["name"]  # type: ignore[attr-defined]
     if not args:
         args = (kwargs.pop(first),)
@@ -58,7 +58,6 @@ def _unary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _binary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    kwargs.pop("name", None)
     names = [p["name"] for p in function.record["params"][:2]]  # type: ignore[attr-defined]
     for name in names[len(args) :]:
         args = (*args, kwargs.pop(name))
@@ -73,17 +72,20 @@ for _function in _each_alias(_BINARY):
 
 
 @handles(registry.function("add_n"), RaggedTensor)
+@named_ops
 def _add_n(inputs: Any, name: str | None = None) -> Any:
     return map_flat(lambda *flat: registry.function("add_n")(list(flat)), *inputs)
 
 
 @handles(registry.function("strings.join"), RaggedTensor)
+@named_ops
 def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     join = registry.function("strings.join")
     return map_flat(lambda *flat: join(list(flat), separator), *inputs)
 
 
 @handles(registry.function("where"), RaggedTensor)
+@named_ops
 def _where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     where = registry.function("where")
     if x is None and y is None:

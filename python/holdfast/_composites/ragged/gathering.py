@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from ...errors import fail
@@ -23,6 +24,7 @@ _reduce_all = registry.function("reduce_all")
 
 
 @handles(registry.function("gather"), RaggedTensor)
+@named_ops
 def gather(
     params: Any,
     indices: Any,
@@ -178,6 +180,7 @@ def _outer(ragged: Any) -> Any:
 
 
 @handles(registry.function("gather_nd"), RaggedTensor)
+@named_ops
 def gather_nd(
     params: Any,
     indices: Any,
@@ -191,15 +194,30 @@ def gather_nd(
     if is_ragged(indices):
         flat = indices.flat_values
         if flat.shape.rank is not None and flat.shape.rank > 1:
-            return indices.with_flat_values(gather_nd(params, flat))
+            inner = gather_nd(params, flat, bad_indices_policy=bad_indices_policy)
+            return indices.with_flat_values(inner)
         dense = indices.to_tensor()
-        return gather_nd(params, dense)
+        return gather_nd(params, dense, bad_indices_policy=bad_indices_policy)
     indices = partition.as_index(indices, "indices")
     depth = indices.shape[-1] if indices.shape.rank else None
     if depth is None:
         fail("E1102", "`gather_nd`: how many numbers `indices` has for an element is not known")
     if not is_ragged(params):
-        return registry.function("gather_nd")(params, indices)
+        return registry.function("gather_nd")(
+            params, indices, bad_indices_policy=bad_indices_policy
+        )
+    if bad_indices_policy == "IGNORE":
+        fail(
+            "E1105",
+            "`gather_nd` of a RaggedTensor with `bad_indices_policy` 'IGNORE'",
+            "what would stand in the place of a row that is not there has no shape",
+        )
+    if bad_indices_policy not in ("", "DEFAULT", "ERROR"):
+        fail(
+            "E1103",
+            f"`gather_nd`: `bad_indices_policy` is {bad_indices_policy!r}, expected '', 'DEFAULT', "
+            "'ERROR' or 'IGNORE'",
+        )
     numbers = _cast(indices, params.row_splits.dtype)
     if depth == 0:
         fail("E1105", "`gather_nd` of a RaggedTensor by empty indices")
@@ -223,6 +241,7 @@ def gather_nd(
     return values
 
 
+@named_ops
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """The elements whose mask is true; rows stay rows."""
     if not is_ragged(data):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from ..._tensors.tensor import Tensor, get_static_value
@@ -66,6 +67,7 @@ def _axis_of(axis: Any, rank: int | None, name: str) -> int:
 
 
 @handles(registry.function("concat"), RaggedTensor)
+@named_ops
 def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """One after the other along an axis."""
     if is_ragged(values):
@@ -114,6 +116,7 @@ def _same_rows(found: list[Any]) -> None:
 
 
 @handles(registry.function("stack"), RaggedTensor)
+@named_ops
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Side by side along a new axis."""
     if is_ragged(values):

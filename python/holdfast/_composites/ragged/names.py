@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import _holdfast
 from ..._flow.checks import with_checks
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles, wrap_handlers
 from ..._tensors.dtypes import as_dtype, int64
@@ -77,12 +78,14 @@ def _need_same_splits(one: Any, other: Any, name: str) -> None:
     partition.require(same, what, "they pair")
 
 
+@named_ops
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
     """The row of each value."""
     found = partition.rowids_of(partition.as_index(splits, "splits", None))
     return found if out_type is None else _cast(found, as_dtype(out_type))
 
 
+@named_ops
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Any:
@@ -95,6 +98,7 @@ def segment_ids_to_row_splits(
     return _cast(found, int64 if out_type is None else as_dtype(out_type))
 
 
+@named_ops
 def stack_dynamic_partitions(
     data: Any, partitions: Any, num_partitions: Any, name: str | None = None
 ) -> Any:
@@ -141,41 +145,49 @@ def stack_dynamic_partitions(
 
 
 @handles(registry.function("shape"), RaggedTensor)
+@named_ops
 def _shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     return DynamicRaggedShape.from_tensor(input, out_type or "int32")
 
 
 @handles(registry.function("size"), RaggedTensor)
+@named_ops
 def _size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     return registry.function("size")(input.flat_values, out_type or "int32")
 
 
 @handles(registry.function("rank"), RaggedTensor)
+@named_ops
 def _rank(input: Any, name: str | None = None) -> Any:
     return registry.function("rank")(input.flat_values) + input.ragged_rank
 
 
 @handles(registry.function("expand_dims"), RaggedTensor)
+@named_ops
 def _expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     return expand_dims(input, axis)
 
 
 @handles(registry.function("squeeze"), RaggedTensor)
+@named_ops
 def _squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     return squeeze(input, axis)
 
 
 @handles(registry.function("reverse"), RaggedTensor)
+@named_ops
 def _reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     return reverse(tensor, [axis] if isinstance(axis, int) else list(axis))
 
 
 @handles(registry.function("tile"), RaggedTensor)
+@named_ops
 def _tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     return tile(input, multiples)
 
 
 @handles(registry.function("one_hot"), RaggedTensor)
+@named_ops
 def _one_hot(
     indices: Any,
     depth: Any,
@@ -194,6 +206,7 @@ def _one_hot(
 
 
 @handles(registry.function("boolean_mask"), RaggedTensor)
+@named_ops
 def _boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
     if axis:
         fail("E1105", "`boolean_mask` of a RaggedTensor with `axis`")
@@ -201,6 +214,7 @@ def _boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = N
 
 
 @handles(registry.function("dynamic_partition"), RaggedTensor)
+@named_ops
 def _dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> Any:
@@ -209,6 +223,7 @@ def _dynamic_partition(
 
 
 @handles(registry.function("unstack"), RaggedTensor)
+@named_ops
 def _unstack(value: Any, num: Any = None, axis: Any = 0, name: str | None = None) -> Any:
     if axis:
         fail("E1105", "`unstack` of a RaggedTensor along another axis than the first")
@@ -219,6 +234,7 @@ def _unstack(value: Any, num: Any = None, axis: Any = 0, name: str | None = None
 
 
 @handles(registry.function("split"), RaggedTensor)
+@named_ops
 def _split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
 ) -> Any:
@@ -268,6 +284,7 @@ def _embedding_lookup(params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
     return ids.with_flat_values(lookup(params, ids.flat_values, *args, **kwargs))
 
 
+@named_ops
 def _from_tensor(
     cls: Any,
     tensor: Any,
@@ -281,6 +298,7 @@ def _from_tensor(
     return dense.from_tensor(tensor, lengths, padding, ragged_rank, as_dtype(row_splits_dtype))
 
 
+@named_ops
 def _from_sparse(
     cls: Any, st_input: Any, name: str | None = None, row_splits_dtype: Any = int64
 ) -> Any:
@@ -288,6 +306,7 @@ def _from_sparse(
     return dense.from_sparse(st_input, as_dtype(row_splits_dtype))
 
 
+@named_ops
 def _to_tensor(
     self: Any, default_value: Any = None, name: str | None = None, shape: Any = None
 ) -> Any:
@@ -295,6 +314,7 @@ def _to_tensor(
     return dense.to_tensor(self, default_value, shape)
 
 
+@named_ops
 def _to_sparse(self: Any, name: str | None = None) -> Any:
     """A sparse tensor of the same values."""
     return dense.to_sparse(self)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from ..._tensors.tensor import Tensor, get_static_value
@@ -116,6 +117,7 @@ def _segments(fold: _Fold, values: Any, numbers: Any, count: Any) -> Any:
     return RaggedTensor._rows(_segments(fold, values.values, places, splits[-1]), splits)
 
 
+@named_ops
 def _reduce(
     how: str, input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None
 ) -> Any:
@@ -127,6 +129,7 @@ for _how in _SEGMENTS:
 
 
 @handles(registry.function("reduce_mean"), RaggedTensor)
+@named_ops
 def _mean(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
     total = _reduced("reduce_sum", input_tensor, axis, keepdims)
     ones = input_tensor.with_flat_values(registry.function("ones_like")(input_tensor.flat_values))
@@ -137,6 +140,7 @@ def _mean(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any 
 
 
 @handles(registry.function("math.reduce_variance"), RaggedTensor)
+@named_ops
 def _variance(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
     square = registry.function("square")
     mean_of_squares = _mean(square(input_tensor), axis, keepdims)
@@ -147,16 +151,19 @@ def _variance(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: 
 
 
 @handles(registry.function("math.reduce_std"), RaggedTensor)
+@named_ops
 def _std(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
     return registry.function("sqrt")(_variance(input_tensor, axis, keepdims))
 
 
 @handles(registry.function("reduce_logsumexp"), RaggedTensor)
+@named_ops
 def _logsumexp(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None) -> Any:
     fold = _Fold("reduce_logsumexp", registry.function("reduce_logsumexp"), _segment_logsumexp)
     return _reduced(fold, input_tensor, axis, keepdims)
 
 
+@named_ops
 def _softmax(function: Callable[..., Any], logits: Any, axis: Any = None, name: Any = None) -> Any:
     last = logits.shape.rank - 1
     if axis is not None and whole_axis(axis, last + 1, "axis", function.__name__) != last:
@@ -182,6 +189,7 @@ for _path in ("nn.softmax", "nn.log_softmax"):
 
 
 @handles(registry.function("strings.reduce_join"), RaggedTensor)
+@named_ops
 def _reduce_join(
     inputs: Any, axis: Any = None, keepdims: Any = False, separator: str = "", name: Any = None
 ) -> Any:
@@ -195,6 +203,7 @@ def _reduce_join(
     return _reduced(fold, inputs, axis, keepdims)
 
 
+@named_ops
 def _truth(
     how: str, input_tensor: Any, axis: Any = None, keepdims: Any = False, name: Any = None
 ) -> Any:
@@ -208,6 +217,7 @@ for _path, _how in (("reduce_any", "reduce_max"), ("reduce_all", "reduce_min")):
 
 
 @handles(registry.function("math.cumsum"), RaggedTensor)
+@named_ops
 def _cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
 ) -> Any:
@@ -223,6 +233,7 @@ def _cumsum(
 _SEGMENT_FUNCTIONS = ("sum", "prod", "max", "min", "mean", "sqrt_n")
 
 
+@named_ops
 def _segment(
     how: str, data: Any, segment_ids: Any, num_segments: Any = None, name: Any = None
 ) -> Any:
@@ -260,6 +271,7 @@ for _how in _SEGMENT_FUNCTIONS:
             handles(registry.function(_path), RaggedTensor)(functools.partial(_segment, _how))
 
 
+@named_ops
 def _arg(
     function: Callable[..., Any],
     input: Any,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.dtypes import int32, int64, string
 from ...errors import fail
@@ -58,6 +59,7 @@ def _of_sparse(parts: Any) -> Any:
     return RaggedTensor.from_value_rowids(values, indices[:, 0], nrows=shape[0], validate=False)
 
 
+@named_ops
 def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """Texts cut at `sep`, or at white space where it is None; `maxsplit` times at most."""
     separator = "" if sep is None else sep
@@ -70,6 +72,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     return _rows_of_each(input, "tf.strings.split", cut)
 
 
+@named_ops
 def bytes_split(input: Any, name: str | None = None) -> Any:
     """The bytes of texts."""
 
@@ -104,6 +107,7 @@ def _decoded(
     return _rows_of_each(input, function, decode)
 
 
+@named_ops
 def unicode_decode(
     input: Any,
     input_encoding: str,
@@ -124,6 +128,7 @@ def unicode_decode(
     )
 
 
+@named_ops
 def unicode_decode_with_offsets(
     input: Any,
     input_encoding: str,
@@ -159,6 +164,7 @@ def _one_by_one(characters: Any, encoding: str, errors: str, replacement: int) -
     )
 
 
+@named_ops
 def unicode_split(
     input: Any,
     input_encoding: str,
@@ -180,6 +186,7 @@ def unicode_split(
     )
 
 
+@named_ops
 def unicode_split_with_offsets(
     input: Any,
     input_encoding: str,
@@ -204,6 +211,7 @@ def unicode_split_with_offsets(
     )
 
 
+@named_ops
 def unicode_encode(
     input: Any,
     output_encoding: str,
@@ -253,6 +261,7 @@ def unicode_encode(
     return _reshape(encode(flat, splits), shape[:-1])
 
 
+@named_ops
 def format(
     template: str,
     inputs: Any,
@@ -277,6 +286,7 @@ def format(
     )
 
 
+@named_ops
 def ngrams(
     data: Any,
     ngram_width: Any,

@@ -12,6 +12,7 @@ from ... import _holdfast
 from ..._flow.checks import with_checks
 from ..._flow.printing import AsItIs
 from ..._flow.pyfunc import python_node
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import Composite
 from ..._tensors.dtypes import DType, as_dtype, int64, string
@@ -153,6 +154,7 @@ class RaggedTensor(Composite):
 
     @classmethod
     @with_checks
+    @named_ops
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -174,6 +176,7 @@ class RaggedTensor(Composite):
 
     @classmethod
     @with_checks
+    @named_ops
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -185,6 +188,7 @@ class RaggedTensor(Composite):
 
     @classmethod
     @with_checks
+    @named_ops
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -197,6 +201,7 @@ class RaggedTensor(Composite):
 
     @classmethod
     @with_checks
+    @named_ops
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -208,6 +213,7 @@ class RaggedTensor(Composite):
 
     @classmethod
     @with_checks
+    @named_ops
     def from_value_rowids(
         cls,
         values: Any,
@@ -239,6 +245,7 @@ class RaggedTensor(Composite):
 
     @classmethod
     @with_checks
+    @named_ops
     def from_uniform_row_length(
         cls,
         values: Any,
@@ -270,6 +277,7 @@ class RaggedTensor(Composite):
         return cls._checked(values, splits, "from_uniform_row_length", validate, uniform)
 
     @classmethod
+    @named_ops
     def from_nested_row_splits(
         cls,
         flat_values: Any,
@@ -281,6 +289,7 @@ class RaggedTensor(Composite):
         return cls._nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
 
     @classmethod
+    @named_ops
     def from_nested_row_lengths(
         cls,
         flat_values: Any,
@@ -305,6 +314,7 @@ class RaggedTensor(Composite):
         return found
 
     @classmethod
+    @named_ops
     def from_nested_value_rowids(
         cls,
         flat_values: Any,
@@ -389,27 +399,33 @@ class RaggedTensor(Composite):
     def _row_partition(self) -> Any:
         return self._splits[0]
 
+    @named_ops
     def value_rowids(self, name: str | None = None) -> Any:
         """The row of each value."""
         return partition.rowids_of(self._splits[0])
 
+    @named_ops
     def nested_value_rowids(self, name: str | None = None) -> tuple[Any, ...]:
         """The same of each ragged axis."""
         return tuple(partition.rowids_of(each) for each in self._splits)
 
+    @named_ops
     def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
         """How many rows there are."""
         count = partition.row_count(self._splits[0])
         return count if out_type is None else _cast(count, out_type)
 
+    @named_ops
     def row_starts(self, name: str | None = None) -> Any:
         """Where each row begins."""
         return self._splits[0][:-1]
 
+    @named_ops
     def row_limits(self, name: str | None = None) -> Any:
         """Where each row ends."""
         return self._splits[0][1:]
 
+    @named_ops
     def row_lengths(self, axis: Any = 1, name: str | None = None) -> Any:
         """How long the rows are, of an axis: ragged where that is not the first."""
         known = self.shape.rank
@@ -425,10 +441,12 @@ class RaggedTensor(Composite):
         sizes = _shape(inner, self._splits[0].dtype)
         return self.with_values(registry.function("fill")(sizes[:1], sizes[at - 1]))
 
+    @named_ops
     def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
         """How long the rows of each ragged axis are."""
         return tuple(partition.lengths_of(each) for each in self._splits)
 
+    @named_ops
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: Any = None
     ) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from ..._tensors.dtypes import as_dtype, int32, int64
@@ -63,7 +64,8 @@ def _flat(values: Any) -> Any:
 def _length(values: Any, minlength: Any, maxlength: Any) -> Any:
     """How many counts there are: up to the largest value, or as the caller limits it."""
     none = registry.function("zeros")([1], values.dtype) - 1
-    size = _reduce_max(registry.function("concat")([values, none], 0)) + 1
+    largest = _cast(_reduce_max(registry.function("concat")([values, none], 0)), int64)
+    size = _minimum(largest, int64.max - 1) + 1  # of more there is no number
     if minlength is not None:
         size = _maximum(size, _cast(minlength, size.dtype))
     return size if maxlength is None else _minimum(size, _cast(maxlength, size.dtype))
@@ -78,6 +80,7 @@ def _need_axis(axis: Any, name: str) -> bool:
     return bool(axis == -1)
 
 
+@named_ops
 def _counted(
     arr: Any,
     weights: Any = None,
@@ -91,8 +94,8 @@ def _counted(
     flat, each = _flat(arr), _flat_weights(arr, weights, "bincount")
     if not _need_axis(axis, "bincount"):
         return _bincount(flat, each, minlength, maxlength, dtype, binary_output=binary_output)
-    if is_ragged(arr) and arr.ragged_rank > 1:
-        fail("E1102", "`bincount`: `arr` has rows of rows, expected rows of numbers")
+    if is_ragged(arr) and (arr.ragged_rank > 1 or flat.shape.rank != 1):
+        fail("E1102", f"`bincount`: `arr` is of shape {arr.shape}, expected rows of numbers")
     kind = as_dtype(dtype)
     given = registry.function("zeros")([0], kind) if each is None else each
     size = _length(flat, minlength, maxlength)
@@ -121,6 +124,7 @@ for _kind in (SparseTensor, RaggedTensor):
     handles(_bincount, _kind)(_counted)
 
 
+@named_ops
 def bincount(
     values: Any,
     weights: Any = None,
@@ -145,7 +149,13 @@ def bincount(
         "what is counted is 0, 1, 2 ...",
     )
     size = _maximum(_length(flat, minlength, maxlength), 1)  # also where there is no value
-    if maxlength is not None:
+    if maxlength is None:
+        require(
+            _reduce_all(_cast(flat, int64) < int64.max),
+            f"`{called}`: `values` holds {int64.max}",
+            "one more would be the size of the result, and is no int64",
+        )
+    else:
         size, inside = _cast(maxlength, flat.dtype), flat < _cast(maxlength, flat.dtype)
         flat, numbers = _mask(flat, inside), numbers if numbers is None else _mask(numbers, inside)
         each = each if each is None else _mask(each, inside)
@@ -162,12 +172,14 @@ def _rows(values: Any, weights: Any, rows: bool, name: str) -> tuple[Any, Any, A
     if not is_sparse(values) and not is_ragged(values):
         return _dense_rows(values, weights, rows, name)
     flat, each = _flat(values), _flat_weights(values, weights, name)
+    if is_ragged(values) and not rows:
+        flat, each = _reshape(flat, [-1]), each if each is None else _reshape(each, [-1])
     if not rows or (is_sparse(values) and values.indices.shape[1] == 1):
         return flat, each, None, None
     if is_sparse(values):
         return flat, each, values.indices[:, 0], values.dense_shape[0]
-    if values.ragged_rank > 1:
-        fail("E1102", f"`{name}`: `values` has rows of rows, expected rows of numbers")
+    if values.ragged_rank > 1 or flat.shape.rank != 1:
+        fail("E1102", f"`{name}`: `values` is of shape {values.shape}, expected rows of numbers")
     numbers = _cast(rowids_of(values.row_splits), int64)
     return flat, each, numbers, _cast(values.nrows(), int64)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
 from ..._tensors.dtypes import int64
@@ -22,7 +23,6 @@ nn.softsign real rint round sign sin sinh sqrt square stop_gradient tan tanh zer
 
 
 def _unary(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    kwargs.pop("name", None)
     first = function.record["params"][0]["name"]  # type: ignore[attr-defined]
     if not args:
         args = (kwargs.pop(first),)
@@ -67,6 +67,7 @@ for _path in _UNARY.split():
             handles(_function, SparseTensor)(functools.partial(_unary, _function))
 
 
+@named_ops
 def _binary(function: Callable[..., Any], x: Any, y: Any, name: str | None = None) -> Any:
     if is_sparse(x) and not is_sparse(y):
         return _beside(function, x, y)
@@ -82,17 +83,20 @@ for _path in ("multiply", "divide", "truediv", "math.divide", "math.truediv"):
 
 
 @handles(registry.function("shape"), SparseTensor)
+@named_ops
 def _shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     return registry.function("cast")(input.dense_shape, out_type or "int32")
 
 
 @handles(registry.function("size"), SparseTensor)
+@named_ops
 def _size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     whole = registry.function("reduce_prod")(input.dense_shape)
     return registry.function("cast")(whole, out_type or "int32")
 
 
 @handles(registry.function("rank"), SparseTensor)
+@named_ops
 def _rank(input: Any, name: str | None = None) -> Any:
     return registry.function("size")(input.dense_shape)
 

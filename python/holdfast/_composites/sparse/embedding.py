@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.dtypes import as_dtype, int64
 from ...errors import fail
@@ -121,6 +122,7 @@ def safely_looked_up(
     return registry.function("reshape")(found, registry.function("concat")([outer, sizes], 0))
 
 
+@named_ops
 def embedding_lookup_sparse(
     params: Any,
     sp_ids: Any,
@@ -139,6 +141,7 @@ def embedding_lookup_sparse(
     return looked_up(params, ids, weights, combiner, max_norm, "div")
 
 
+@named_ops
 def safe_embedding_lookup_sparse(
     embedding_weights: Any,
     sparse_ids: Any,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import _holdfast
+from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.dtypes import as_dtype, float32, int64
 from ..._tensors.dtypes import bool as bool_
@@ -14,7 +15,16 @@ from ..._tensors.shape import TensorShape
 from ..._tensors.tensor import Tensor, get_static_value
 from ...errors import fail
 from ..ragged.partition import require
-from .places import linear, ordered, require_inside, require_ordered, summed, unravelled
+from .places import (
+    elements,
+    linear,
+    ordered,
+    require_inside,
+    require_ordered,
+    runs,
+    summed,
+    unravelled,
+)
 from .tensor import SparseTensor, SparseTensorValue, is_sparse, need_sparse
 
 _cast = registry.function("cast")
@@ -23,6 +33,7 @@ _equal = registry.function("equal")
 _gather = registry.function("gather")
 _logical_and = registry.function("logical_and")
 _maximum = registry.function("maximum")
+_minimum = registry.function("minimum")
 _mask = registry.function("boolean_mask")
 _not_equal = registry.function("not_equal")
 _range = registry.function("range")
@@ -56,6 +67,7 @@ def _axis(axis: Any, rank: int | None, name: str) -> int:
 # From and to dense tensors.
 
 
+@named_ops
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero."""
     dense = _holdfast.convert(tensor)
@@ -65,6 +77,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return _shaped(indices, values, registry.function("shape")(dense, int64), dense.shape)
 
 
+@named_ops
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Any:
@@ -81,7 +94,7 @@ def to_dense(
     else:
         require_inside(sparse, "tf.sparse.to_dense")
     shape = sparse.dense_shape
-    whole = registry.function("fill")(_reduce_prod(shape)[None], default)
+    whole = registry.function("fill")(elements(shape, "tf.sparse.to_dense")[None], default)
     places = linear(sparse.indices, shape)[:, None]
     found = registry.function("tensor_scatter_nd_update")(whole, places, sparse.values)
     dense = _reshape(found, shape)
@@ -92,6 +105,7 @@ def to_dense(
     )
 
 
+@named_ops
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Any:
     """A bool for each number up to `vocab_size` of each row: whether it is among the values."""
     sparse = need_sparse(sp_input, "tf.sparse.to_indicator")
@@ -112,6 +126,7 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Any
     return to_dense(SparseTensor(places, marks, shape), False, validate_indices=False)
 
 
+@named_ops
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = float32, name: str | None = None
 ) -> SparseTensor:
@@ -127,12 +142,14 @@ def eye(
 # Order and shape.
 
 
+@named_ops
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The elements in the order in which they lie in the dense tensor."""
     found: SparseTensor = ordered(need_sparse(sp_input, "tf.sparse.reorder"))
     return found
 
 
+@named_ops
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """The same elements in another shape; one size may be -1."""
     sparse = need_sparse(sp_input, "tf.sparse.reshape")
@@ -143,12 +160,12 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     known = get_static_value(wanted)
     if known is not None and (known < 0).sum() > 1:
         fail("E1103", f"`tf.sparse.reshape`: `shape` is {known.tolist()}, expected one -1 at most")
-    total = _reduce_prod(sparse.dense_shape)
+    total = elements(sparse.dense_shape, "tf.sparse.reshape")
     others = _reduce_prod(_where(wanted < 0, registry.function("ones_like")(wanted), wanted))
     left = total // _maximum(others, 1)
     new = _where(wanted < 0, left, wanted)
     require(
-        _equal(_reduce_prod(new), total),
+        _equal(elements(new, "tf.sparse.reshape"), total),
         f"`tf.sparse.reshape`: a tensor of shape {sparse.shape} does not fit into "
         f"{'the new shape' if known is None else known.tolist()}",
         "a reshape keeps the number of elements",
@@ -166,6 +183,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return _shaped(places, sparse.values, new, static)
 
 
+@named_ops
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """With axes in another order; turned around where none is given."""
     sparse = need_sparse(sp_input, "tf.sparse.transpose")
@@ -193,6 +211,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     return reorder(turned)
 
 
+@named_ops
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """With a new axis of size 1; the last where none is said."""
     sparse = need_sparse(sp_input, "tf.sparse.expand_dims")
@@ -247,6 +266,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     )
 
 
+@named_ops
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
     """The elements inside of a box."""
     sparse = need_sparse(sp_input, "tf.sparse.slice")
@@ -256,13 +276,18 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     for given, what in ((begin, "start"), (extent, "size")):
         if None not in (rank, given.shape.num_elements()) and given.shape.num_elements() != rank:
             fail("E1102", f"`tf.sparse.slice`: `{what}` is of shape {given.shape} for {rank} axes")
-    end = registry.function("minimum")(begin + extent, sparse.dense_shape)
+    require(
+        _reduce_all(extent >= 0), "`tf.sparse.slice`: `size` has a negative number", "sizes count"
+    )
+    end = begin + extent  # which wraps around where it is behind all that there may be
+    end = _where(end < begin, sparse.dense_shape, _minimum(end, sparse.dense_shape))
     inside = _logical_and(sparse.indices >= begin, sparse.indices < end)
     kept = retain(sparse, _reduce_all(inside, 1))
     shape = _maximum(end - begin, 0)
     return SparseTensor(kept.indices - begin, kept.values, shape)
 
 
+@named_ops
 def split(
     sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
 ) -> list[SparseTensor]:
@@ -290,6 +315,7 @@ def split(
     return found
 
 
+@named_ops
 def concat(
     axis: Any, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
@@ -321,11 +347,17 @@ def concat(
         shift = [offset if k == at else _holdfast.convert(0, int64) for k in range(rank or 0)]
         indices.append(p.indices + _stack(shift))
         offset = offset + p.dense_shape[at]
+        require(
+            offset >= 0,
+            f"`tf.sparse.concat`: the sizes along axis {at} together are more than an int64 holds",
+            "they are the size of the result",
+        )
     shape = _stack([offset if k == at else widest[k] for k in range(rank or 0)])
     made = SparseTensor(_concat(indices, 0), _concat([p.values for p in parts], 0), shape)
     return reorder(made)
 
 
+@named_ops
 def fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Any]:
@@ -358,6 +390,7 @@ def fill_empty_rows(
     return made, empty
 
 
+@named_ops
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
     """Rows without those of some numbers."""
     if not isinstance(a, IndexedSlices):
@@ -448,11 +481,13 @@ def _extreme(how: str, sp_a: Any, sp_b: Any) -> SparseTensor:
     return _shaped(places, registry.function(f"{how}imum")(left, right), a.dense_shape, a.shape)
 
 
+@named_ops
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The larger of both, element by element."""
     return _extreme("max", sp_a, sp_b)
 
 
+@named_ops
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The smaller of both, element by element."""
     return _extreme("min", sp_a, sp_b)
@@ -479,9 +514,11 @@ def _reduce(how: str, sp_input: Any, axis: Any, keepdims: Any, output_is_sparse:
     if output_is_sparse:
         places, found = summed(indices, sparse.values, shape, how)
         if keepdims:
-            places = unravelled(linear(places, shape), final)
+            at = {a: k for k, a in enumerate(kept)}
+            zeros = registry.function("zeros")(registry.function("shape")(places)[:1], int64)
+            places = _stack([places[:, at[a]] if a in at else zeros for a in range(rank)], 1)
         return SparseTensor(places, found, final)
-    numbers, count = linear(indices, shape), _reduce_prod(shape)
+    numbers, count = linear(indices, shape), elements(shape, name)
     found = registry.function(f"math.unsorted_segment_{how}")(sparse.values, numbers, count)
     if how != "sum":  # where there is no element at all, zero
         ones = registry.function("ones_like")(numbers)
@@ -490,6 +527,7 @@ def _reduce(how: str, sp_input: Any, axis: Any, keepdims: Any, output_is_sparse:
     return _reshape(found, final)
 
 
+@named_ops
 def reduce_sum(
     sp_input: Any,
     axis: Any = None,
@@ -501,6 +539,7 @@ def reduce_sum(
     return _reduce("sum", sp_input, axis, keepdims, output_is_sparse)
 
 
+@named_ops
 def reduce_max(
     sp_input: Any,
     axis: Any = None,
@@ -512,6 +551,7 @@ def reduce_max(
     return _reduce("max", sp_input, axis, keepdims, output_is_sparse)
 
 
+@named_ops
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """Softmax of each row of the innermost axis, over the elements that are there."""
     sparse = need_sparse(sp_input, "tf.sparse.softmax")
@@ -522,8 +562,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
             "E1102",
             f"`tf.sparse.softmax` got a tensor of shape {sparse.shape}, expected 2 axes or more",
         )
-    shape = sparse.dense_shape[:-1]
-    rows, count = linear(sparse.indices[:, :-1], shape), _reduce_prod(shape)
+    _, rows, count = runs(sparse.indices[:, :-1])
     largest = registry.function("math.unsorted_segment_max")(sparse.values, rows, count)
     shifted = registry.function("exp")(
         sparse.values - registry.function("stop_gradient")(_gather(largest, rows))
@@ -533,6 +572,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     return found
 
 
+@named_ops
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Any:

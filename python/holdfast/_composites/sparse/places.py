@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ... import _holdfast
 from ..._tensors import registry
 from ..._tensors.dtypes import int64
+from ..._tensors.tensor import get_static_value
+from ...errors import fail
 from ..ragged.partition import require
 from .tensor import SparseTensor
 
-__all__ = ["linear", "ordered", "require_inside", "require_ordered", "summed", "unravelled"]
+__all__ = [
+    "elements",
+    "linear",
+    "ordered",
+    "require_inside",
+    "require_ordered",
+    "runs",
+    "summed",
+    "unravelled",
+]
 
 _cast = registry.function("cast")
 _concat = registry.function("concat")
 _cumprod = registry.function("math.cumprod")
 _gather = registry.function("gather")
 _reduce_all = registry.function("reduce_all")
+_reduce_prod = registry.function("reduce_prod")
 _reduce_sum = registry.function("reduce_sum")
 
 
@@ -25,8 +38,24 @@ def strides_of(shape: Any) -> Any:
     return _cumprod(shape, 0, exclusive=True, reverse=True)
 
 
+def elements(shape: Any, name: str) -> Any:
+    """How many elements a dense tensor of a shape has."""
+    known, what = get_static_value(shape), f"`{name}`: more elements than an int64 counts"
+    if known is None:
+        inner, outer = strides_of(shape), _cumprod(shape, 0, reverse=True)
+        # A product that wrapped around is no multiple of its first factor by the second.
+        back = outer // registry.function("maximum")(shape, 1)
+        fits = registry.function("logical_or")(
+            registry.function("equal")(shape, 0), registry.function("equal")(back, inner)
+        )
+        require(_reduce_all(fits), what, "those of the dense tensor are counted, too")
+    elif math.prod(known.tolist()) >= 1 << 63:
+        fail("E1103", what, f"those of the dense tensor are counted, of shape {known.tolist()}")
+    return _reduce_prod(shape)
+
+
 def linear(indices: Any, shape: Any) -> Any:
-    """The number of each element in the flat tensor."""
+    """The number of each element in the flat tensor, which has no more than an int64 counts."""
     return _reduce_sum(indices * strides_of(shape), 1)
 
 
@@ -50,9 +79,10 @@ def require_inside(sparse: Any, name: str) -> None:
 def require_ordered(sparse: Any, name: str, strictly: bool = True) -> None:
     """Refuses indices that are not in the order of the dense tensor, or come twice."""
     require_inside(sparse, name)
-    numbers = linear(sparse.indices, sparse.dense_shape)
-    before, behind = numbers[:-1], numbers[1:]
-    rises = before < behind if strictly else before <= behind
+    steps = registry.function("sign")(sparse.indices[1:] - sparse.indices[:-1])
+    # The first axis along which neighbours differ weighs more than all behind it together.
+    way = linear(steps, registry.function("ones_like")(sparse.dense_shape) * 2)
+    rises = way > 0 if strictly else way >= 0
     require(
         _reduce_all(rises),
         f"`{name}`: the indices of the sparse tensor are not in order, or one comes twice",
@@ -61,9 +91,35 @@ def require_ordered(sparse: Any, name: str, strictly: bool = True) -> None:
     )
 
 
+def _order(indices: Any, shape: Any) -> Any:
+    """Which element lies first in the dense tensor, which second, and so on."""
+    argsort = registry.function("argsort")
+    known = get_static_value(shape)
+    rank = indices.shape[1] if indices.shape.rank else None
+    if not rank or (known is not None and math.prod(known.tolist()) < 1 << 63):
+        if not rank:
+            elements(shape, "the order of a sparse tensor")
+        return argsort(linear(indices, shape), stable=True)
+    order = argsort(indices[:, rank - 1], stable=True)
+    for axis in reversed(range(rank - 1)):
+        order = _gather(order, argsort(_gather(indices[:, axis], order), stable=True))
+    return order
+
+
+def runs(rows: Any) -> tuple[Any, Any, Any]:
+    """Of rows, of which equal ones lie side by side: which are the first, their numbers, how many.
+
+    The numbers count the rows that differ.
+    """
+    differ = registry.function("reduce_any")(registry.function("not_equal")(rows[1:], rows[:-1]), 1)
+    first = _concat([_holdfast.convert([True]), differ], 0)[: registry.function("shape")(rows)[0]]
+    numbers = registry.function("math.cumsum")(_cast(first, int64)) - 1
+    return first, numbers, _reduce_sum(_cast(first, int64))
+
+
 def ordered(sparse: Any) -> Any:
     """The same elements in the order in which they lie in the dense tensor."""
-    order = registry.function("argsort")(linear(sparse.indices, sparse.dense_shape), stable=True)
+    order = _order(sparse.indices, sparse.dense_shape)
     return SparseTensor._made(
         sparse._facts(),
         (_gather(sparse.indices, order), _gather(sparse.values, order), sparse.dense_shape),
@@ -72,19 +128,9 @@ def ordered(sparse: Any) -> Any:
 
 def summed(indices: Any, values: Any, shape: Any, how: str = "sum") -> tuple[Any, Any]:
     """Elements at the same place as one, in order: indices and values."""
-    numbers = linear(indices, shape)
-    order = registry.function("argsort")(numbers, stable=True)
-    sorted_numbers = _gather(numbers, order)
-    first = _concat(
-        [
-            _holdfast.convert([True]),
-            registry.function("not_equal")(sorted_numbers[1:], sorted_numbers[:-1]),
-        ],
-        0,
-    )[: registry.function("size")(numbers)]
-    groups = registry.function("math.cumsum")(_cast(first, int64)) - 1
-    places = registry.function("boolean_mask")(sorted_numbers, first)
-    count = _reduce_sum(_cast(first, int64))
+    order = _order(indices, shape)
+    rows = _gather(indices, order)
+    first, groups, count = runs(rows)
     function = registry.function(f"math.unsorted_segment_{how}")
     found = function(_gather(values, order), groups, count)
-    return unravelled(places, shape), found
+    return registry.function("boolean_mask")(rows, first), found
