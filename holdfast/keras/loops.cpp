@@ -269,7 +269,9 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
           .each(
               [&](const std::string& name, const auto& value) { logs.set("val_" + name, value); });
     }
-    callbacks.tell(Moment::kEpochEnd, epoch, logs);
+    logs = logs.sorted();
+    Logs shared = logs;  // what callbacks add is for those after them, at this moment alone
+    callbacks.tell(Moment::kEpochEnd, epoch, shared);
     if (model.stop_training) break;
   }
   if (model.is_compiled() && o.epochs > 0 && (trained || first >= o.epochs))
