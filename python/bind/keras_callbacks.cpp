@@ -17,8 +17,7 @@ using keras::Logs;
 namespace {
 
 Object array_of(const Tensor& numbers) {
-  return Object::steal(
-      PyObject_CallMethod(Object::steal(wrap(numbers)).get(), "numpy", nullptr));
+  return Object::steal(PyObject_CallMethod(Object::steal(wrap(numbers)).get(), "numpy", nullptr));
 }
 
 }  // namespace

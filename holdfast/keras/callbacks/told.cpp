@@ -13,11 +13,10 @@ const History& history_in(const Object& o) {
 ClassDef& history_class =
     Declare<HistoryCallback>("callbacks.History", "The numbers of each epoch: `history[\"loss\"]`.",
                              &Callback::def())
-        .property("epoch",
-                  [](const Object& o) -> Config {
-                    const auto& epochs = history_in(o).epoch;
-                    return Config::List(epochs.begin(), epochs.end());
-                  });
+        .property("epoch", [](const Object& o) -> Config {
+          const auto& epochs = history_in(o).epoch;
+          return Config::List(epochs.begin(), epochs.end());
+        });
 
 }  // namespace
 

@@ -47,6 +47,7 @@ History.model = property(_trained_model, _hold_weakly)
 
 def _numbers_told(history: Any) -> dict[str, list[Any]]:
     """The numbers of each epoch by name: one dict, to which epochs add, as programs may."""
+    kept: dict[str, list[Any]]
     kept, taken = history.__dict__.setdefault("_numbers_told", ({}, {}))
     for name, values in _holdfast.callback_history(history).items():
         kept.setdefault(name, []).extend(values[taken.get(name, 0) :])

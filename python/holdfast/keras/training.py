@@ -494,7 +494,8 @@ def _numbers(logs: dict[str, Any]) -> dict[str, Any]:
             out |= _numbers(value)
         else:
             array = np.asarray(nest.map_structure(lambda t: t.numpy(), value))
-            out[name] = float(array) if array.ndim == 0 and array.dtype.kind not in "OSUc" else array
+            is_number = array.ndim == 0 and array.dtype.kind not in "OSUc"
+            out[name] = float(array) if is_number else array
     return out
 
 
