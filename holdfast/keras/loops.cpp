@@ -134,6 +134,17 @@ Tensor weights_by_class(const Tensor& y, const ClassWeights& weights) {
   InterpreterScope eagerly(nullptr);
   NoTapes unseen;
   std::vector<float> targets = cast(y, float32).to_vector<float>();
+  // One-hot targets are at most 1: larger whole numbers in a row are classes of several steps.
+  auto is_class = [](float v) { return v == std::floor(v); };
+  const bool steps = classes > 1 && std::all_of(targets.begin(), targets.end(), is_class) &&
+                     std::any_of(targets.begin(), targets.end(), [](float v) { return v > 1; });
+  if (y.rank() > 2 || steps)
+    fail(
+        Code::E1102,
+        cat("`class_weight` is given for targets of the shape ", y.shape().text(),
+            ", expected one class for each example: [n], [n, 1] or one-hot [n, classes]"),
+        "it weighs whole examples, and steps that have classes of their own have no class together",
+        {manual_fix("give a weight for each step as `sample_weight`")});
   std::vector<float> out(static_cast<size_t>(rows), 1.0f);
   for (int64_t i = 0; i < rows; ++i) {
     auto first = targets.begin() + i * wide;
@@ -269,7 +280,9 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
           .each(
               [&](const std::string& name, const auto& value) { logs.set("val_" + name, value); });
     }
-    callbacks.tell(Moment::kEpochEnd, epoch, logs);
+    logs = logs.sorted();
+    Logs shared = logs;  // what callbacks add is for those after them, at this moment alone
+    callbacks.tell(Moment::kEpochEnd, epoch, shared);
     if (model.stop_training) break;
   }
   if (model.is_compiled() && o.epochs > 0 && (trained || first >= o.epochs))

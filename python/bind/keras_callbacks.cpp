@@ -14,6 +14,14 @@ namespace holdfast::py {
 
 using keras::Logs;
 
+namespace {
+
+Object array_of(const Tensor& numbers) {
+  return Object::steal(PyObject_CallMethod(Object::steal(wrap(numbers)).get(), "numpy", nullptr));
+}
+
+}  // namespace
+
 Object logs_object(const Logs& logs) {
   Object out = Object::steal(PyDict_New());
   auto add = [&](const std::string& name, const Object& value) {
@@ -24,8 +32,7 @@ Object logs_object(const Logs& logs) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>)
       add(name, Object::steal(PyFloat_FromDouble(value)));
     else
-      add(name,
-          Object::steal(PyObject_CallMethod(Object::steal(wrap(value)).get(), "numpy", nullptr)));
+      add(name, array_of(value));
   });
   if (logs.outputs) add("outputs", python_from(*logs.outputs));
   return out;
@@ -90,13 +97,13 @@ void read_back(PyObject* dict, Logs& logs) {
     if (!PyUnicode_Check(key)) continue;
     double number = PyFloat_AsDouble(value);
     if (!PyErr_Occurred()) {
-      logs.set(PyUnicode_AsUTF8(key), number);
+      logs.set(bytes_of(key), number);
       continue;
     }
     PyErr_Clear();
     bool numbers = is_array(value) && array_kind(value).leaf != Leaf::kText &&
                    array_kind(value).dtype != DType::kInvalid;
-    if (numbers) logs.set(PyUnicode_AsUTF8(key), from_array(value));
+    if (numbers) logs.set(bytes_of(key), from_array(value));
   }
 }
 
@@ -236,6 +243,20 @@ PyMethodDef* callback_methods() {
 
 void bind_keras_callbacks(nb::module_& m) {
   keras::callback_hooks() = {&python_tell, &python_wants, &python_begin};
+  m.def("callback_history", [](nb::handle self) {
+    return run([&] {
+      auto* recorder = object_behind<keras::HistoryCallback>(self.ptr());
+      if (!recorder) type_error(cat("expected a History, got ", repr_of(self.ptr())));
+      nb::dict out;
+      for (const auto& [name, values] : recorder->history.history) out[name.c_str()] = values;
+      for (const auto& [name, values] : recorder->history.arrays) {
+        nb::list epochs;
+        for (const Tensor& t : values) epochs.append(given(array_of(t)));
+        out[name.c_str()] = epochs;
+      }
+      return out;
+    });
+  });
   m.def("set_callback_wait", [](nb::handle self, int64_t epochs) {
     run([&] {
       PyObject* callback = self.ptr();

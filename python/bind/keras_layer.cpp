@@ -10,6 +10,7 @@
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
 #include "holdfast/op/context.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/structure.h"
@@ -66,7 +67,7 @@ std::pair<Nested, CallOptions> arguments_of(Layer& layer, PyObject* args, PyObje
   for (Py_ssize_t i = 0; i < n; ++i) take(names[static_cast<size_t>(i)], PyTuple_GET_ITEM(args, i));
   PyObject *key, *value;
   for (Py_ssize_t i = 0; kwargs && PyDict_Next(kwargs, &i, &key, &value);)
-    take(PyUnicode_AsUTF8(key), value);
+    take(bytes_of(key), value);
   if (!given)
     type_error(cat(layer.described(), " is called without `", names[0], "`"), "",
                {manual_fix("give it a tensor: `layer(x)`")});

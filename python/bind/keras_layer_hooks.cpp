@@ -1,5 +1,6 @@
 // What C++ asks a layer's Python class: whether it overrides a method, and what that gives.
 #include "holdfast/base/text.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras_layer.h"
@@ -128,7 +129,7 @@ bool python_registered_name(const Layer& layer, std::string& out) {
   if (!gil || !layer.shared()) return false;
   nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(static_cast<PyObject*>(layer.shared()))));
   nb::object name = nb::getattr(type, "_registered_name", nb::none());
-  if (PyUnicode_Check(name.ptr())) out = PyUnicode_AsUTF8(name.ptr());
+  if (PyUnicode_Check(name.ptr())) out = bytes_of(name.ptr());
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/metrics/mean.h"
 #include "holdfast/ops/math.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras.h"
@@ -104,7 +105,7 @@ bool python_registered_name(const Metric& m, std::string& out) {
   if (!gil || !m.shared()) return false;
   nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(static_cast<PyObject*>(m.shared()))));
   nb::object name = nb::getattr(type, "_registered_name", nb::none());
-  if (PyUnicode_Check(name.ptr())) out = PyUnicode_AsUTF8(name.ptr());
+  if (PyUnicode_Check(name.ptr())) out = bytes_of(name.ptr());
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "holdfast/keras/losses/margin.h"
 #include "holdfast/keras/metric.h"
 #include "holdfast/ops/math.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras.h"
@@ -65,7 +66,7 @@ bool python_registered_name(const T& object, std::string& out) {
   if (!gil || !object.shared()) return false;
   nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(static_cast<PyObject*>(object.shared()))));
   nb::object name = nb::getattr(type, "_registered_name", nb::none());
-  if (PyUnicode_Check(name.ptr())) out = PyUnicode_AsUTF8(name.ptr());
+  if (PyUnicode_Check(name.ptr())) out = bytes_of(name.ptr());
   return true;
 }
 

@@ -543,3 +543,44 @@ def test_a_class_says_what_is_better():
         stopping = tf.keras.callbacks.EarlyStopping(monitor="quality", patience=9)
         history = trained_with(Counted(direction), stopping)
         assert stopping.best == best(history.history["quality"])
+
+
+def test_what_callbacks_add_lasts_for_its_moment():
+    seen = {"next": [], "end": []}
+
+    class Adds(callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            logs["extra"] = 7.0
+
+        def on_train_end(self, logs=None):
+            seen["end"].append(sorted(logs))
+
+    def look(epoch, logs):
+        seen["next"].append(list(logs))
+
+    model = line(weighted_metrics=["mse"], metrics=["mse"])
+    x, y = data()
+    after = callbacks.LambdaCallback(on_epoch_end=look)
+    model.fit(x, y, epochs=2, verbose=0, validation_data=(x, y), callbacks=[Adds(), after])
+    # In the order of names, those of the validation among the others.
+    own = ["loss", "mse", "val_loss", "val_mse", "val_weighted_mse", "weighted_mse"]
+    assert seen["next"] == [[*own, "extra"]] * 2
+    assert seen["end"] == [own]
+
+
+def test_a_history_is_one_dict_of_numbers_and_arrays():
+    model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2)])
+    model.compile("sgd", "mse", metrics=[keras.metrics.R2Score(class_aggregation=None, name="each")])
+    x, y = data()
+    y = np.concatenate([y, -y], axis=1)
+    recorded = callbacks.History()
+    model.fit(x, y, epochs=2, verbose=0, callbacks=[recorded])
+    each = recorded.history["each"]
+    assert [type(one) for one in each] == [np.ndarray] * 2 and each[0].dtype == np.float32
+    assert all(isinstance(one, float) for one in recorded.history["loss"])
+    recorded.history["loss"].append(5.0)
+    recorded.history["mine"] = [1]
+    assert recorded.history["loss"][2:] == [5.0] and recorded.history["mine"] == [1]
+    model.fit(x, y, epochs=1, verbose=0, callbacks=[recorded])
+    assert recorded.history["loss"][2] == 5.0 and len(recorded.history["loss"]) == 4
+    assert len(each) == 3 and recorded.history["mine"] == [1]

@@ -396,3 +396,20 @@ def test_metrics_that_a_model_holds_are_in_its_logs(eagerly):
     ):
         assert sorted(logs) == ["loss", "twice"]
         assert logs["twice"] == pytest.approx(2 * logs["loss"], rel=1e-6)
+
+
+@pytest.mark.parametrize("trailing", [(), (1,), (3,)])
+def test_weights_of_classes_are_refused_where_steps_have_classes_of_their_own(trailing):
+    steps = keras.layers.Dense(3, activation="softmax")
+    model = keras.Sequential([keras.Input((7, 2)), steps])
+    model.compile("sgd", "categorical_crossentropy" if trailing == (3,) else "crossentropy")
+    x = np.ones((4, 7, 2), np.float32)
+    y = np.arange(28).reshape(4, 7) % 3
+    y = np.eye(3)[y] if trailing == (3,) else y.reshape(4, 7, *trailing)
+    weights = {0: 1.0, 1: 2.0, 2: 0.5}
+    for run in (
+        lambda: model.fit(x, y, class_weight=weights, verbose=0),
+        lambda: model.train_on_batch(x, y, class_weight=weights),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"E1102.*class_weight.*\[4,7"):
+            run()

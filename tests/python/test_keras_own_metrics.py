@@ -112,8 +112,9 @@ def test_the_usual_step_tells_of_the_metrics_that_a_class_says():
     model = Own()
     model.compile("sgd", "mse", metrics=["mae"])
     assert sorted(fitted(model)) == ["loss", "mae", "seen"]
-    seen, loss, mae = model.evaluate(X, Y, verbose=0)
-    assert seen == 1.0 and loss > 0 and mae > 0
+    # `super().metrics` has it too, and a list has a place for each.
+    seen, loss, mae, again = model.evaluate(X, Y, verbose=0)
+    assert seen == again == 1.0 and loss > 0 and mae > 0
 
 
 def test_a_class_may_begin_its_metrics_anew_and_say_their_results_itself():
@@ -248,3 +249,22 @@ def test_numbers_with_names_of_their_own_bear_no_outputs_name():
     model.compile("sgd", "mse", metrics=[[Parts(), "mae"], ["mae"]])
     told = model.evaluate(X, [Y, Y], verbose=0, return_dict=True)
     assert list(told) == ["a_loss", "a_mae", "b", "c_loss", "c_mae", "loss", "z"]
+
+
+def test_a_list_of_numbers_has_a_place_for_each_metric_of_a_name():
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2, activation="softmax")])
+    model.compile(
+        "sgd",
+        "sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+        weighted_metrics=["accuracy"],
+    )
+    classes, weights = np.arange(24) % 2, np.linspace(0.1, 2.0, 24)
+    told = model.evaluate(X, classes, sample_weight=weights, verbose=0, return_dict=True)
+    assert list(told) == ["accuracy", "loss", "weighted_accuracy"]
+    plain, weighted = told["accuracy"], told["weighted_accuracy"]
+    assert plain != pytest.approx(weighted)
+    listed = model.evaluate(X, classes, sample_weight=weights, verbose=0)
+    assert listed == pytest.approx([told["loss"], plain, plain, weighted])
+    of_batch = model.test_on_batch(X, classes, sample_weight=weights)
+    assert of_batch == pytest.approx(listed) and all(isinstance(n, float) for n in of_batch)

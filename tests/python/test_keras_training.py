@@ -325,3 +325,22 @@ def test_classes_are_taken_for_what_they_make():
         model = keras.Sequential([keras.Input((3,)), dense])
         model.compile("sgd", loss, metrics=[keras.metrics.MeanAbsoluteError])
         assert model.evaluate(x, y, verbose=0) == [value, 2]
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam", "rmsprop", "adagrad", "nadam", "lion", "ftrl"])
+def test_a_row_that_is_looked_up_twice_moves_by_the_sum_of_its_gradients(name):
+    table = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    ids = np.array([0, 2, 2, 2, 4, 0])
+
+    def moved(lookup):
+        rows = tf.Variable(table)
+        optimizer = optimizers.get({"class_name": name, "config": {"learning_rate": 0.1}})
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(lookup(rows) - 1.0))
+            optimizer.apply_gradients([(tape.gradient(loss, rows), rows)])
+        return rows.numpy()
+
+    behind_one_hot = moved(lambda rows: tf.matmul(tf.one_hot(ids, 5), rows))
+    looked_up = moved(lambda rows: tf.gather(rows, ids))
+    np.testing.assert_allclose(looked_up, behind_one_hot, rtol=1e-5, atol=1e-6)

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "holdfast/keras/callbacks.h"
-#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 namespace {
@@ -11,35 +10,12 @@ const History& history_in(const Object& o) {
   return dynamic_cast<const HistoryCallback&>(o).history;
 }
 
-// Numbers in lists, as the axes of a tensor have them.
-Config in_lists(const std::vector<double>& numbers, const Shape& shape, int axis, size_t& next) {
-  if (axis == shape.rank()) return numbers[next++];
-  Config::List out;
-  for (int64_t i = 0; i < shape[axis]; ++i) out.push_back(in_lists(numbers, shape, axis + 1, next));
-  return out;
-}
-
 ClassDef& history_class =
     Declare<HistoryCallback>("callbacks.History", "The numbers of each epoch: `history[\"loss\"]`.",
                              &Callback::def())
-        .property("epoch",
-                  [](const Object& o) -> Config {
-                    const auto& epochs = history_in(o).epoch;
-                    return Config::List(epochs.begin(), epochs.end());
-                  })
-        .property("history", [](const Object& o) -> Config {
-          ConfigDict out;
-          for (const auto& [name, values] : history_in(o).history)
-            out.set(name, Config::List(values.begin(), values.end()));
-          for (const auto& [name, values] : history_in(o).arrays) {
-            Config::List epochs;
-            for (const Tensor& t : values) {
-              size_t next = 0;
-              epochs.push_back(in_lists(cast(t, float64).to_vector<double>(), t.shape(), 0, next));
-            }
-            out.set(name, epochs);
-          }
-          return out;
+        .property("epoch", [](const Object& o) -> Config {
+          const auto& epochs = history_in(o).epoch;
+          return Config::List(epochs.begin(), epochs.end());
         });
 
 }  // namespace

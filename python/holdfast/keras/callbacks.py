@@ -45,6 +45,19 @@ def _hold_weakly(history: Any, model: Any) -> None:
 History.model = property(_trained_model, _hold_weakly)
 
 
+def _numbers_told(history: Any) -> dict[str, list[Any]]:
+    """The numbers of each epoch by name: one dict, to which epochs add, as programs may."""
+    kept: dict[str, list[Any]]
+    kept, taken = history.__dict__.setdefault("_numbers_told", ({}, {}))
+    for name, values in _holdfast.callback_history(history).items():
+        kept.setdefault(name, []).extend(values[taken.get(name, 0) :])
+        taken[name] = len(values)
+    return kept
+
+
+History.history = property(_numbers_told)
+
+
 def _with_settable_best(kind: Any) -> None:
     """Lets programs say what counts as the best yet; None: nothing does."""
 

@@ -442,9 +442,12 @@ class Trainer(EarlierTraining):
         return dict(sorted(numbers.items())) if return_dict else self._in_order(numbers)
 
     def _in_order(self, logs: dict[str, Any]) -> Any:
-        """Numbers as Keras lists them: by the metrics' names, in their order; then the others."""
+        """Numbers as Keras lists them: by the metrics' names, in their order; then the others.
+
+        What two metrics have as their name is listed twice, as programs that count places expect.
+        """
         first = [name for name in _holdfast.metric_order(self) if name in logs]
-        names = dict.fromkeys([*first, *sorted(logs)])
+        names = [*first, *(name for name in sorted(logs) if name not in first)]
         values = [logs[name] for name in names]
         return values[0] if len(values) == 1 else values
 
@@ -484,13 +487,15 @@ def _made(value: Any, argument: str) -> Any:
 
 
 def _numbers(logs: dict[str, Any]) -> dict[str, Any]:
-    """What a step tells, as arrays; each number of a dict inside by its own name."""
+    """What a step tells: numbers and arrays; each of a dict inside by its own name."""
     out: dict[str, Any] = {}
     for name, value in logs.items():
         if isinstance(value, dict):
             out |= _numbers(value)
         else:
-            out[name] = np.asarray(nest.map_structure(lambda t: t.numpy(), value))
+            array = np.asarray(nest.map_structure(lambda t: t.numpy(), value))
+            is_number = array.ndim == 0 and array.dtype.kind not in "OSUc"
+            out[name] = float(array) if is_number else array
     return out
 
 
