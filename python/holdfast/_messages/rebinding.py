@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .. import _holdfast
@@ -39,12 +40,21 @@ class Rebinding(NamedTuple):
     container: bool
 
 
-def _gradient_names(tree: ast.Module) -> set[str]:
+def _gradient_names(tree: ast.Module, frame: FrameType | None = None) -> set[str]:
     """Names that hold gradients, or what is computed from them, as far as the source shows it.
 
     Of functions, it is those that give such things; what they are given counts where they say it.
+    With `frame`, which runs code of `tree`, those of other files count, too, under the name they
+    are called by.
     """
     known: set[str] = set()
+    if frame is not None:
+        for called, code in _called(tree, frame):
+            other = tree_of(code.co_filename)
+            if other is None or code.co_filename == frame.f_code.co_filename:
+                continue
+            if code.co_name in _gradient_names(other):
+                known.add(called)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for _ in range(4):  # a list of gradients, one of them, the new value, a list of those
         before = len(known)
@@ -76,6 +86,28 @@ def _gradient_names(tree: ast.Module) -> set[str]:
     return known
 
 
+def _called(node: ast.AST, frame: FrameType) -> Iterator[tuple[str, CodeType]]:
+    """The program's own functions that are called in `node`, as the words there say."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
+            words = ast.unparse(part.func)
+            code = getattr(resolve(frame, words), "__code__", None)
+            if isinstance(code, CodeType):
+                yield words, code
+
+
+def _made_in(statement: _Assignment, born: dict[str, Any], frame: FrameType) -> bool:
+    """Whether a tensor was born in a statement, or in a function that it calls."""
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    if born["file"] == shown_name(frame.f_code.co_filename) and born["line"] in lines:
+        return True
+    name = born["qualname"].rpartition(".")[2]
+    return any(
+        code.co_name == name and shown_name(code.co_filename) == born["file"]
+        for _, code in _called(statement, frame)
+    )
+
+
 def _given_gradients(
     function: ast.FunctionDef, args: list[ast.expr], known: set[str]
 ) -> Iterator[str]:
@@ -97,6 +129,7 @@ def _mentions(value: ast.expr, known: set[str]) -> bool:
     return any(
         (isinstance(node, ast.Attribute) and node.attr == "gradient")
         or (isinstance(node, ast.Name) and node.id in known)
+        or (isinstance(node, ast.Attribute) and ast.unparse(node) in known)
         for node in ast.walk(value)
     )
 
@@ -160,7 +193,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     tree = tree_of(frame.f_code.co_filename) if frame is not None else None
     if frame is None or born is None or tree is None:
         return None
-    gradients, name = _gradient_names(tree), _as_unparsed(name)
+    gradients, name = _gradient_names(tree, frame), _as_unparsed(name)
     direct = source._variable_born()
     variable = direct or _variable_of(tree, name, frame.f_code.co_filename)
     if variable is None:
@@ -172,7 +205,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
         place = _sets(node, name)
         if place is None or node.lineno == variable["line"]:
             continue
-        here = node.lineno <= born["line"] <= (node.end_lineno or node.lineno)
+        here = _made_in(node, born, frame)
         updates = _mentions(node.value, gradients)
         # What was computed from a Variable itself took its place; else an update must have made it.
         replaces = updates or (here and not update) if direct else updates and here
