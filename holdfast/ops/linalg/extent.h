@@ -29,6 +29,9 @@ struct Meeting {
   std::array<Tensor, 2> tensors;
   std::array<int, 2> axes;
 };
+/// What the program calls the two operands of a function that is many ops: its name, and theirs.
+std::array<std::string, 2> names_of(const std::array<const char*, 3>& call,
+                                    const std::array<Tensor, 2>& operands);
 /// Their sizes differ: refuses the first of the two.
 [[noreturn]] void refuse_sizes(const Meeting&);
 /// The first operand, checked against the second when the graph runs: axes of the same two

@@ -1,6 +1,7 @@
 // Operands of a contraction whose sizes are known only when the graph runs: what is summed over
 // together has one size in both. Products and reshapes of their own sizes would not notice.
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array/view.h"
@@ -56,6 +57,14 @@ const Op same_sizes_op =
 
 }  // namespace
 
+std::array<std::string, 2> names_of(const std::array<const char*, 3>& call,
+                                    const std::array<Tensor, 2>& operands) {
+  OpDef written;
+  written.name = call[0];
+  written.inputs = {{.name = call[1]}, {.name = call[2]}};
+  return {operand_source(written, operands, 0).text, operand_source(written, operands, 1).text};
+}
+
 void refuse_sizes(const Meeting& m) {
   int64_t here = m.tensors[0].dim(m.axes[0]), there = m.tensors[1].dim(m.axes[1]);
   Diagnostic d;
@@ -78,6 +87,7 @@ void refuse_sizes(const Meeting& m) {
   d.labels.push_back(std::move(used));
   d.why = cat(m.label, " has one size: ", there, " in `", m.names[1], "`, ", here, " in `",
               m.names[0], "`");
+  d.fixes = sizes_to_check(std::array{d.others[0], d.subject});
   raise(std::move(d));
 }
 

@@ -3,7 +3,6 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
-#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/linalg.h"
@@ -76,15 +75,6 @@ Tensor as_matrix(const Tensor& t, const Dims& summed, bool free_first,
       free_first ? std::vector<Extent>{rows, inner} : std::vector<Extent>{inner, rows});
 }
 
-// What the program calls the operands: tensordot is many ops, and none of its own.
-std::array<std::string, 2> names_of(const Tensor& b, const Tensor& a) {
-  OpDef call;
-  call.name = "tensordot";
-  call.inputs = {{.name = "a"}, {.name = "b"}};
-  const Tensors both{a, b};
-  return {operand_source(call, both, 1).text, operand_source(call, both, 0).text};
-}
-
 }  // namespace
 
 REGISTER(FUNCTION(&tensordot)
@@ -109,8 +99,9 @@ Tensor tensordot(const In& a, const In& b, const In& axes) {
     int own = static_cast<int>(of_y[i]), others = static_cast<int>(of_x[i]);
     int64_t here = y.dim(own), there = x.dim(others);
     if (here >= 0 && here == there) continue;
+    auto names = linalg::names_of({"tensordot", "a", "b"}, {x, y});
     linalg::Meeting each{
-        "tensordot", "an axis that is summed over", names_of(y, x), {y, x}, {own, others}};
+        "tensordot", "an axis that is summed over", {names[1], names[0]}, {y, x}, {own, others}};
     if (here >= 0 && there >= 0) linalg::refuse_sizes(each);
     open.push_back(std::move(each));
   }
