@@ -14,9 +14,12 @@ namespace {
 
 constexpr size_t kLines = 25;
 constexpr int kColumns = 100;
+constexpr int kUnbroken = 1 << 20;  // the width of rows where there is no room for more rows
 constexpr int kTagColumn = 79;
 constexpr size_t kFixes = 2;
 constexpr size_t kPathSteps = 8;
+constexpr int kProseRows = 5;     // of one explanation, however long the words in it are
+constexpr int kBesideMarks = 40;  // room that a label's text needs to stand behind its marks
 
 using Rows = std::vector<std::string>;
 
@@ -25,6 +28,41 @@ std::string spaces(int n) { return std::string(static_cast<size_t>(std::max(n, 0
 std::string repeat(char c, int n) { return std::string(static_cast<size_t>(std::max(n, 1)), c); }
 
 void pad_to(std::string& row, int column) { row += spaces(column - columns(row)); }
+
+// ---- prose --------------------------------------------------------------------------------------
+
+// The end of the word that begins at `at`: spaces within `quoted code` are part of it.
+size_t word_end(std::string_view s, size_t at) {
+  for (; at < s.size() && s[at] != ' '; ++at)
+    if (size_t close = s[at] == '`' ? s.find('`', at + 1) : s.npos; close != s.npos) at = close;
+  return at;
+}
+
+// `said` in rows of at most `room` columns, broken between words; a longer word stays whole.
+Rows wrapped(const std::string& said, int room) {
+  std::string all = one_line(said);
+  if (columns(all) <= room) return {all};
+  if (!diag_mode("full")) all = cut_at_word(all, kProseRows * room);
+  Rows rows;
+  for (size_t at = 0; at < all.size();) {
+    size_t end = word_end(all, at);
+    std::string word = all.substr(at, end - at);
+    if (rows.empty() || columns(rows.back()) + 1 + columns(word) > room)
+      rows.push_back(word);
+    else
+      rows.back() += " " + word;
+    at = end + 1;
+  }
+  return rows;
+}
+
+// Behind ` why: ` or ` fix: `, where further rows keep the indent.
+Rows prose(const std::string& head, const std::string& said, int width) {
+  int indent = columns(head);
+  Rows rows = wrapped(said, width - indent);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = (i ? spaces(indent) : head) + rows[i];
+  return rows;
+}
 
 // ---- source lines -------------------------------------------------------------------------------
 
@@ -147,31 +185,44 @@ std::vector<std::vector<Marker>> spread(std::vector<Marker> markers) {
   return rows;
 }
 
-// One row of markers ending in the text of the last; the texts of the others hang below it.
-void marker_rows(const std::vector<Marker>& row, const std::string& bar, Rows& out) {
+// The text of a marker of `row`, below it; what stands to its left still hangs on its bar.
+void hanging_rows(const std::vector<Marker>& row, size_t i, const std::string& bar, int column,
+                  int width, Rows& out) {
+  const std::string& text = row[i].label->text;
+  if (text.empty()) return;
+  int right = width - columns(bar);
+  column = std::min(column, std::max(0, right - std::min(columns(text), kBesideMarks)));
+  for (const std::string& said : wrapped(text, right - column)) {
+    std::string below;
+    for (size_t k = 0; k < i && row[k].begin < column; ++k) {
+      pad_to(below, row[k].begin);
+      below += '|';
+    }
+    pad_to(below, column);
+    out.push_back(bar + below + said);
+  }
+}
+
+// One row of markers ending in the text of the last; the texts of the others hang below it, and so
+// does what is too long to stand there.
+void marker_rows(const std::vector<Marker>& row, const std::string& bar, int width, Rows& out) {
   std::string marks;
   for (const Marker& m : row) {
     pad_to(marks, m.begin);
     marks += repeat(m.label->primary ? '^' : '-', m.width());
   }
   std::string last = one_line(row.back().label->text);
-  out.push_back(bar + marks + (last.empty() ? "" : " ") + last);
-  for (size_t i = row.size() - 1; i-- > 0;) {
-    if (row[i].label->text.empty()) continue;
-    std::string below;
-    for (size_t k = 0; k < i; ++k) {
-      pad_to(below, row[k].begin);
-      below += '|';
-    }
-    pad_to(below, row[i].begin);
-    out.push_back(bar + below + one_line(row[i].label->text));
-  }
+  int column = columns(marks) + 1, right = width - columns(bar);
+  bool beside = column + columns(last) <= right;
+  out.push_back(bar + marks + (last.empty() || !beside ? "" : " " + last));
+  for (size_t i = row.size() - beside; i-- > 0;)
+    hanging_rows(row, i, bar, row[i].begin, width, out);
 }
 
 using Labels = std::vector<const Label*>;
 
 // A source line and the labels on it.
-void line_rows(const Labels& labels, int gutter, Rows& out) {
+void line_rows(const Labels& labels, int gutter, int width, Rows& out) {
   std::string bar = spaces(gutter + 1) + "| ";
   const Label* focus = labels.front();
   std::string_view source;
@@ -181,7 +232,9 @@ void line_rows(const Labels& labels, int gutter, Rows& out) {
   }
   if (source.empty()) {
     for (const Label* l : labels)
-      out.push_back(cat(bar, "line ", l->loc.line, ": ", one_line(l->text)));
+      for (const std::string& said :
+           prose(cat("line ", l->loc.line, ": "), l->text, width - columns(bar)))
+        out.push_back(bar + said);
     return;
   }
   Bytes part = marked_bytes(focus->loc, source);
@@ -193,7 +246,7 @@ void line_rows(const Labels& labels, int gutter, Rows& out) {
     Bytes b = marked_bytes(l->loc, source);
     markers.push_back({l, shown.column(b.begin), shown.column(b.end)});
   }
-  for (const auto& row : spread(markers)) marker_rows(row, bar, out);
+  for (const auto& row : spread(markers)) marker_rows(row, bar, width, out);
 }
 
 bool same(const Label& a, const Label& b) {
@@ -218,7 +271,7 @@ const Label* primary_of(const Labels& labels) {
 }
 
 // A block per file, the primary label's first; within it the labels in order of line.
-void label_blocks(const Labels& labels, int gutter, Rows& out) {
+void label_blocks(const Labels& labels, int gutter, int width, Rows& out) {
   const Label* primary = primary_of(labels);
   if (!primary) return;
   std::vector<std::string> files{primary->loc.file};
@@ -232,7 +285,7 @@ void label_blocks(const Labels& labels, int gutter, Rows& out) {
     int head = file == primary->loc.file ? primary->loc.line : lines.begin()->first;
     out.push_back(cat(spaces(gutter), "--> ", one_line(short_path(file)), ":", head));
     out.push_back(spaces(gutter + 1) + "|");
-    for (const auto& [line, on_line] : lines) line_rows(on_line, gutter, out);
+    for (const auto& [line, on_line] : lines) line_rows(on_line, gutter, width, out);
     out.push_back(spaces(gutter + 1) + "|");
   }
 }
@@ -307,11 +360,13 @@ void changed_line(const std::string& was, std::vector<const Edit*> edits, const 
 }
 
 void fix_rows(const Diagnostic& d, const Fix& fix, const std::string& home, int gutter,
-              bool with_edits, Rows& out) {
+              bool with_edits, int width, Rows& out) {
   static constexpr const char* kTags[] = {"[tested]", "[maybe]", "[manual]"};
-  std::string title = " fix: " + one_line(fix.title);
-  pad_to(title, kTagColumn - 2);
-  out.push_back(title + "  " + kTags[static_cast<int>(fix.applicability)]);
+  std::string tag = kTags[static_cast<int>(fix.applicability)];
+  Rows title = prose(" fix: ", fix.title, width - 2 - columns(tag));
+  pad_to(title.back(), kTagColumn - 2);
+  title.back() += "  " + tag;
+  out.insert(out.end(), title.begin(), title.end());
   if (!with_edits) return;
   std::map<std::pair<std::string, int>, std::vector<const Edit*>> lines;
   for (const Edit& e : fix.edits) lines[{e.file, e.line}].push_back(&e);
@@ -402,7 +457,7 @@ std::string first_line(const Diagnostic& d) {
 struct Choice {
   Labels labels;
   size_t fixes = 0, left_out = 0;
-  bool edits = true, frames = true, path = true;
+  bool edits = true, frames = true, path = true, breaks = true;
 };
 
 int gutter_of(const Diagnostic& d, const Choice& c) {
@@ -416,12 +471,14 @@ int gutter_of(const Diagnostic& d, const Choice& c) {
 Rows lay_out(const Diagnostic& d, const Choice& c) {
   Rows rows{first_line(d)};
   int gutter = gutter_of(d, c);
-  label_blocks(c.labels, gutter, rows);
+  int width = c.breaks ? kColumns : kUnbroken;
+  label_blocks(c.labels, gutter, width, rows);
   if (c.path) path_rows(d.path, rows);
-  if (!d.why.empty()) rows.push_back(" why: " + one_line(d.why));
+  if (!d.why.empty())
+    for (std::string& row : prose(" why: ", d.why, width)) rows.push_back(std::move(row));
   const Label* primary = primary_of(c.labels);
   std::string home = primary ? primary->loc.file : "";
-  for (size_t i = 0; i < c.fixes; ++i) fix_rows(d, d.fixes[i], home, gutter, c.edits, rows);
+  for (size_t i = 0; i < c.fixes; ++i) fix_rows(d, d.fixes[i], home, gutter, c.edits, width, rows);
   if (c.left_out > 0)
     rows.push_back(cat(" note: ", c.left_out, c.left_out == 1 ? " label" : " labels",
                        " left out (HOLDFAST_DIAG=full shows all)"));
@@ -450,6 +507,7 @@ bool drop(bool& shown) { return std::exchange(shown, false); }
 
 // Makes the text shorter by its least important part.
 bool shorten(Choice& c) {
+  if (drop(c.breaks)) return true;
   if (c.fixes > 1) return --c.fixes, true;
   return drop_label(c, false) || drop(c.frames) || drop_label(c, true) || drop(c.edits) ||
          drop(c.path);

@@ -12,6 +12,7 @@
 #include "holdfast/exec/kernel.h"
 #include "holdfast/exec/specialise.h"
 #include "holdfast/expr/fused.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/fused_draw.h"
@@ -20,24 +21,6 @@
 
 namespace holdfast {
 namespace {
-
-std::vector<Fix> sizes_to_check(const Diagnostic& d) {
-  constexpr size_t kNamed = 2;
-  std::string named;
-  size_t count = 0;
-  auto add = [&](const TensorInfo& t) {
-    if (t.name.empty() || t.shape.empty() || count == kNamed) return;
-    named += cat(count++ ? " and `" : "`", t.name, "` ", t.shape);
-  };
-  for (bool scalars : {false, true}) {  // an axis is seldom the trouble
-    if (count) break;
-    if (scalars || d.subject.shape != "[]") add(d.subject);
-    for (const TensorInfo& t : d.others)
-      if (scalars || t.shape != "[]") add(t);
-  }
-  if (!count) return {};
-  return {manual_fix(cat("check the sizes of ", named, " where they are made"))};
-}
 
 // Shape rules that only failed at run time: the trace could not know the sizes.
 [[noreturn]] void at_run_time(Error& e) {
@@ -49,7 +32,11 @@ std::vector<Fix> sizes_to_check(const Diagnostic& d) {
     const std::string& who = label.loc.qualname;
     label.text = who.empty() ? "used here" : cat("used here, in ", who.substr(who.rfind('.') + 1));
   }
-  if (d.fixes.empty()) d.fixes = sizes_to_check(d);
+  if (d.fixes.empty()) {
+    std::vector<TensorInfo> all{d.subject};
+    all.insert(all.end(), d.others.begin(), d.others.end());
+    d.fixes = sizes_to_check(all);
+  }
   raise(std::move(d));
 }
 

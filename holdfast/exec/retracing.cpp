@@ -52,7 +52,7 @@ void TraceHistory::note(Retrace trace) {
 
 std::string TraceHistory::report() const {
   size_t earlier = count_ - traces_.size();
-  std::string out = cat(name_, ": ", count_, " traces");
+  std::string out = cat(name_, ": ", count_, count_ == 1 ? " trace" : " traces");
   if (earlier) out += cat("\n  ... ", earlier, " earlier ones");
   for (const Retrace& t : traces_) out += cat("\n  ", ++earlier, ". ", t.text());
   return out;

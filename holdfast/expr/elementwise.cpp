@@ -4,6 +4,7 @@
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/cpu/loop_table.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/visit.h"
@@ -86,6 +87,25 @@ void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
   });
 }
 
+// A last axis where one operand has all axes of the other but that; else what to look at.
+std::vector<Fix> to_broadcast(const std::string& a, const Shape& of_a, const std::string& b,
+                              const Shape& of_b) {
+  for (bool second : {true, false}) {
+    const Shape &wide = second ? of_a : of_b, &narrow = second ? of_b : of_a;
+    const std::string& name = second ? b : a;
+    if (narrow.rank() < 1 || narrow.rank() + 1 != wide.rank()) continue;
+    Dims dims = narrow.dims();
+    dims.push_back(1);
+    if (broadcast(wide, Shape(dims)) && name.find(' ') == name.npos)
+      return {manual_fix(cat("`", written(Advice::kLastAxis, {name}),
+                             "`: a last axis of size 1 for ", wide.text()))};
+  }
+  TensorInfo both[2];
+  both[0].name = a, both[0].shape = of_a.text();
+  both[1].name = b, both[1].shape = of_b.text();
+  return sizes_to_check(both);
+}
+
 void infer_elementwise(Infer& s) {
   DType out = info(s.op().scalar).boolean ? DType::kBool : s.dtype(0);
   bool same = true;
@@ -105,6 +125,7 @@ void infer_elementwise(Infer& s) {
           "aligned from the right, each pair of dimensions must be equal or hold a 1: argument `",
           s.op().inputs[static_cast<size_t>(i)].name, "` got shape ", s.shape(i).text(),
           ", expected one that broadcasts with ", shape.text());
+      d.fixes = to_broadcast(name(i - 1), shape, name(i), s.shape(i));
       raise(std::move(d));
     }
     shape = *std::move(both);

@@ -46,6 +46,9 @@ constexpr Forms kForms[] = {
     {Advice::kDeterministic, "set_deterministic(true)",
      "$tf.config.experimental.enable_op_determinism()"},
     {Advice::kNewAxis, "holdfast::expand_dims($0, 0)", "$0[$tf.newaxis]"},
+    {Advice::kLastAxis, "holdfast::expand_dims($0, -1)", "$0[..., $tf.newaxis]"},
+    {Advice::kTranspose, "holdfast::transpose($0)", "$tf.transpose($0)"},
+    {Advice::kReshape, "holdfast::reshape($0, $1)", "$tf.reshape($0, $1)"},
     {Advice::kConstructLayer, "$0({.$1 = ...})", "super().__init__($1)"},
     {Advice::kBuildBase, "$0::build(inputs);", "super().build(input_shape)"},
     {Advice::kGrows, "`list_set(list, index, value)`", "`dynamic_size=True` of a TensorArray"},
@@ -133,6 +136,22 @@ Fix argument_fix(const MissingArgument& a) {
   fix.edits.push_back({loc.file, loc.line, loc.col_begin, cat(call, ")"),
                        cat(call, call.ends_with('(') ? "" : ", ", argument, ")")});
   return fix;
+}
+
+std::vector<Fix> sizes_to_check(std::span<const TensorInfo> tensors) {
+  constexpr size_t kNamed = 2;
+  std::string named;
+  size_t count = 0;
+  for (bool scalars : {false, true}) {  // an axis is seldom the trouble
+    if (count) break;
+    for (const TensorInfo& t : tensors) {
+      if (t.name.empty() || t.shape.empty() || count == kNamed || (!scalars && t.shape == "[]"))
+        continue;
+      named += cat(count++ ? " and `" : "`", t.name, "` ", t.shape);
+    }
+  }
+  if (!count) return {};
+  return {manual_fix(cat("check the sizes of ", named, " where they are made"))};
 }
 
 void set_language(Language l, ScopeNaming naming) {

@@ -39,6 +39,9 @@ enum class Advice : uint8_t {
   kSetSeed,
   kDeterministic,   // the switch that makes ops deterministic
   kNewAxis,         // a tensor that wants a first axis
+  kLastAxis,        // a tensor that wants a last axis
+  kTranspose,       // a matrix
+  kReshape,         // a tensor, its sizes
   kConstructLayer,  // a class of layers, its first option
   kBuildBase,       // a class of layers
   kGrows,           // what lets a list grow
@@ -60,6 +63,9 @@ struct MissingArgument {
 };
 /// The fix that gives it; with its edit where the call is Python's, on one line, and of that name.
 HOLDFAST_API Fix argument_fix(const MissingArgument&);
+
+/// Tensors whose sizes do not fit, by name: what is left to advise where nothing better is known.
+HOLDFAST_API std::vector<Fix> sizes_to_check(std::span<const TensorInfo>);
 
 /// How a language calls the graph or function that a scope stands for, where the program is now:
 /// an expression that means it there, else "".

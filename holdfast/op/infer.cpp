@@ -166,6 +166,16 @@ void Infer::bad_shape(int i, std::string expected, std::vector<Fix> fixes) const
       cat("argument `", op_.inputs[std::min(static_cast<size_t>(i), op_.inputs.size() - 1)].name,
           "` of ", op_.name, ": got shape ", input(i).shape().text(), ", expected ", expected);
   d.fixes = std::move(fixes);
+  if (d.fixes.empty()) {
+    std::vector<TensorInfo> values;  // the refused one first; what says sizes has none that matter
+    for (size_t k = 0, other = 0; k < inputs_.size() && other <= d.others.size(); ++k) {
+      if (!inputs_[k].defined() || (k && other == d.others.size())) continue;
+      const TensorInfo& told = k ? d.others[other++] : d.subject;
+      if (op_.inputs[std::min(k, op_.inputs.size() - 1)].host) continue;
+      values.insert(k == static_cast<size_t>(i) ? values.begin() : values.end(), told);
+    }
+    d.fixes = sizes_to_check(values);
+  }
   raise(std::move(d));
 }
 

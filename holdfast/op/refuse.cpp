@@ -113,6 +113,19 @@ std::string in_cpp_words(const OpDef& op, size_t count, size_t i) {
   raise(std::move(d));
 }
 
+// An operand that holds no tensor; in C++ that is one which was only declared.
+[[noreturn]] void missing(const OpDef& op, std::span<const Tensor> in, size_t i) {
+  const std::string& argument = input_def(op, i).name;
+  if (language() != Language::kCpp)
+    raise(about_call(Code::E1104, op, in, cat(op.name, ": `", argument, "` is missing")));
+  std::string name = operand_source(op, in, static_cast<int>(i)).text;
+  auto d = about_call(Code::E1104, op, in, cat(op.name, ": `", name, "` holds no tensor"));
+  d.why = cat("argument `", argument, "` of ", op.name,
+              ": got a `Tensor` that was only declared, expected one that was given a value");
+  d.fixes.push_back(manual_fix(cat("give `", name, "` a value before this line")));
+  raise(std::move(d));
+}
+
 }  // namespace
 
 void set_naming(Naming n) { g_naming = n; }
@@ -207,7 +220,7 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
     const InputDef& def = input_def(op, i);
     if (!in[i].defined()) {
       if (def.optional) continue;
-      raise(about_call(Code::E1104, op, in, cat(op.name, ": `", def.name, "` is missing")));
+      missing(op, in, i);
     }
     DType d = in[i].dtype();
     if (!def.dtypes.has(d)) {

@@ -49,6 +49,12 @@ void rule_ensure_shape(Rewriter& r, const Ref<Node>& n) {
   if (type_of(n->inputs[0]).shape.is_full() && merged) r.replace(n->inputs[0]);
 }
 
+// The shape rule has compared them.
+void rule_same_sizes(Rewriter& r, const Ref<Node>& n) {
+  if (type_of(n->inputs[0]).shape.is_full() && type_of(n->inputs[1]).shape.is_full())
+    r.replace(n->inputs[0]);
+}
+
 void rule_concat_one(Rewriter& r, const Ref<Node>& n) {
   if (n->inputs.size() == 2 && numbers_known(*n))
     r.replace(n->inputs[1]);  // the axis and one value
@@ -80,25 +86,16 @@ void rule_sum_nothing(Rewriter& r, const Ref<Node>& n) {
 }
 
 constexpr NamedRule kRules[] = {
-    {"BroadcastTo", rule_same_shape},
-    {"Tile", rule_same_shape},
-    {"Slice", rule_same_shape},
-    {"Pad", rule_same_shape},
-    {"PadV2", rule_same_shape},
-    {"MirrorPad", rule_same_shape},
-    {"StridedSlice", rule_whole_slice},
-    {"Reshape", rule_reshape},
-    {"Squeeze", rule_reshape},
-    {"ExpandDims", rule_reshape},
-    {"EnsureShape", rule_ensure_shape},
-    {"ConcatV2", rule_concat_one},
-    {"Pack", rule_pack_one},
-    {"Max", rule_reduce_nothing},
-    {"Min", rule_reduce_nothing},
-    {"Prod", rule_reduce_nothing},
-    {"All", rule_reduce_nothing},
-    {"Any", rule_reduce_nothing},
-    {"Sum", rule_sum_nothing},
+    {"BroadcastTo", rule_same_shape},   {"Tile", rule_same_shape},
+    {"Slice", rule_same_shape},         {"Pad", rule_same_shape},
+    {"PadV2", rule_same_shape},         {"MirrorPad", rule_same_shape},
+    {"StridedSlice", rule_whole_slice}, {"Reshape", rule_reshape},
+    {"Squeeze", rule_reshape},          {"ExpandDims", rule_reshape},
+    {"EnsureShape", rule_ensure_shape}, {"SameSizes", rule_same_sizes},
+    {"ConcatV2", rule_concat_one},      {"Pack", rule_pack_one},
+    {"Max", rule_reduce_nothing},       {"Min", rule_reduce_nothing},
+    {"Prod", rule_reduce_nothing},      {"All", rule_reduce_nothing},
+    {"Any", rule_reduce_nothing},       {"Sum", rule_sum_nothing},
     {"Mean", rule_sum_nothing},
 };
 

@@ -240,6 +240,28 @@ TEST(Render, CutsTheHeadlineAtAWord) {
   EXPECT_EQ(lines_of(render(d))[0], "error[E1101]: " + std::string(85, 'x') + "…");
 }
 
+TEST(Render, BreaksLongSentencesBetweenWordsAndKeepsTheirIndent) {
+  Diagnostic d = plain({{Role::kUsed, at("a.py", 7, std::string(70, ' ') + "x.use()", "x.use()"),
+                         "used here, where nothing of what was said before holds any more", true}});
+  std::string code = "`a call(with, many, arguments, that, stand, together)`";
+  d.why =
+      "these words go on for longer than " + code + " leaves room for, and so do the last ones.";
+  d.fixes = {manual_fix("write " + code + " where the line above has words that are never cut")};
+  std::string text = render(d);
+  EXPECT_TRUE(has(text, "\n why: these words go on for longer than " + code +
+                            "\n      leaves room for, and so do the last ones.\n"))
+      << text;
+  EXPECT_TRUE(has(text, "\n fix: write " + code + " where the line above\n" +
+                            "      has words that are never cut"))
+      << text;
+  EXPECT_TRUE(has(text, "[manual]\n docs:")) << text;
+  EXPECT_TRUE(has(text, "^^^^^^^\n  |")) << text;  // no room beside the marks
+  for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 100u) << line;
+  d.why = "`" + std::string(200, 'x') + "` is one name";
+  EXPECT_TRUE(has(render(d), "\n why: `" + std::string(200, 'x') + "`\n      is one name\n"))
+      << render(d);
+}
+
 TEST(Render, HasAtMost25LinesAndKeepsTheBirthAndTheUse) {
   std::vector<Label> labels;
   for (int i = 1; i <= 40; ++i)

@@ -35,8 +35,8 @@ def run(source, file):
 
 
 def without_source(text):
-    """A message without the lines it shows: what it says in its own words."""
-    return re.sub(r"^\s*\d+ \|.*", "", text, flags=re.MULTILINE)
+    """A message without the lines it shows: what it says in its own words, on one line."""
+    return " ".join(re.sub(r"^\s*\d+ \|.*", "", text, flags=re.MULTILINE).split())
 
 
 @pytest.mark.parametrize(("code", "source"), list(programs()))

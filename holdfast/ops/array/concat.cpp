@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "holdfast/base/checked.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -15,6 +16,40 @@ struct PackAttrs {
 };
 
 // The raw op's list must come last, so the axis comes first.
+// The axis along which inputs from `first` on could be joined, if there is just one; else -1.
+int joins_along(const Infer& s, int first) {
+  int found = -1;
+  for (int axis = 0; axis < s.shape(first).rank(); ++axis) {
+    bool fits = true;
+    for (int i = first + 1; fits && i < s.inputs(); ++i) {
+      if (s.shape(i).rank() != s.shape(first).rank()) return -1;
+      Shape rest = s.shape(i);
+      rest.dims()[static_cast<size_t>(axis)] = s.shape(first)[axis];
+      fits = s.shape(first).merged(rest).has_value();
+    }
+    if (fits && found >= 0) return -1;
+    if (fits) found = axis;
+  }
+  return found;
+}
+
+// For an input that fits the first one along another axis only.
+std::vector<Fix> other_axis(const Infer& s, int input) {
+  int axis = joins_along(s, 1);
+  if (axis < 0) return {};
+  Tensors all;
+  for (int i = 0; i < s.inputs(); ++i) all.push_back(s.input(i));
+  return {manual_fix(cat("join `", operand_source(s.op(), all, 1).text, "` and `",
+                         operand_source(s.op(), all, input).text, "` along axis ", axis,
+                         ": their sizes agree on all others"))};
+}
+
+std::vector<Fix> joined(const Infer& s) {
+  int axis = joins_along(s, 0);
+  if (axis < 0) return {};
+  return {manual_fix(cat("`concat` along axis ", axis, ": their sizes agree on all others"))};
+}
+
 void infer_concat(Infer& s) {
   if (s.inputs() < 2) s.bad_value("values", "no tensor", "one or more");
   auto axes = s.ints(0);
@@ -40,7 +75,8 @@ void infer_concat(Infer& s) {
     Shape rest = s.shape(i);
     rest.dims()[static_cast<size_t>(axis)] = out[axis];
     auto both = out.merged(rest);
-    if (!both) s.bad_shape(i, cat("sizes as in ", out.text(), " on all axes but ", axis));
+    if (!both)
+      s.bad_shape(i, cat("sizes as in ", out.text(), " on all axes but ", axis), other_axis(s, i));
     out = *both;
   }
   out.dims()[static_cast<size_t>(axis)] = total;
@@ -90,7 +126,7 @@ void infer_pack(Infer& s) {
   Shape out = s.shape(0);
   for (int i = 1; i < s.inputs(); ++i) {
     auto both = out.merged(s.shape(i));
-    if (!both) s.bad_shape(i, cat("shape ", out.text(), ", that of the others"));
+    if (!both) s.bad_shape(i, cat("shape ", out.text(), ", that of the others"), joined(s));
     out = *both;
   }
   if (!out.has_rank()) return s.output(s.dtype(), out);

@@ -4,6 +4,7 @@
 #include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
+#include "holdfast/ops/linalg/extent.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/slicing.h"
 #include "holdfast/tensor/visit.h"
@@ -131,15 +132,22 @@ Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& 
     fail(Code::E1103,
          cat("boolean_mask: `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
   if (axis < 0) axis += rank;
-  bool fits = axis + m.rank() <= rank;
-  for (int i = 0; fits && i < m.rank(); ++i) {
-    int64_t a = t.dim(static_cast<int>(axis) + i), b = m.dim(i);
-    fits = a < 0 || b < 0 || a == b;
-  }
-  if (!fits)
+  if (axis + m.rank() > rank)
     fail(Code::E1102,
          cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected that of `tensor` ",
              t.shape().text(), " from axis ", axis, " on"));
+  std::vector<linalg::Meeting> open;
+  for (int i = 0; i < m.rank(); ++i) {
+    int masked = static_cast<int>(axis) + i;
+    int64_t here = m.dim(i), there = t.dim(masked);
+    if (here >= 0 && here == there) continue;
+    auto names = linalg::names_of({"boolean_mask", "tensor", "mask"}, {t, m});
+    linalg::Meeting each{
+        "boolean_mask", "a masked axis", {names[1], names[0]}, {m, t}, {i, masked}};
+    if (here >= 0 && there >= 0) linalg::refuse_sizes(each);
+    open.push_back(std::move(each));
+  }
+  if (!open.empty()) m = linalg::met(open);
   Tensor flat = t;
   if (t.shape().is_full()) {
     // The masked axes become one; what is taken from it is dense, so its gradient is too.

@@ -253,12 +253,50 @@ std::pair<size_t, size_t> cheapest(const std::vector<Term>& operands, const Labe
   return best;
 }
 
+linalg::Meeting meeting(const std::string& text, int label, const Tensors& in,
+                        std::array<size_t, 2> inputs, std::array<size_t, 2> axes) {
+  linalg::Meeting m{"einsum",
+                    label < 0 ? "an axis under the ellipsis"
+                              : cat("label '", static_cast<char>(label), "' of '", text, "'"),
+                    {},
+                    {},
+                    {}};
+  for (size_t i = 0; i < 2; ++i) {
+    m.names[i] = named_input(in, inputs[i]);
+    m.tensors[i] = in[inputs[i]];
+    m.axes[i] = static_cast<int>(axes[i]);
+  }
+  return m;
+}
+
+// A label has one size wherever it stands; where that is not known yet, the graph looks when it
+// runs.
+void meet_later(const std::string& text, const Tensors& in, std::vector<Term>& operands) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::vector<bool> looked_at(operands[i].labels.size());
+    for (size_t j = 0; j <= i; ++j) {
+      const Labels &own = operands[i].labels, &before = operands[j].labels;
+      std::vector<linalg::Meeting> all;
+      for (size_t k = 0; k < own.size(); ++k) {
+        auto m = static_cast<size_t>(position(before, own[k]));
+        if (looked_at[k] || m == before.size() || (i == j && m == k)) continue;
+        looked_at[k] = true;
+        linalg::Meeting each = meeting(text, own[k], in, {i, j}, {k, m});
+        each.tensors = {operands[i].tensor, operands[j].tensor};
+        if (each.tensors[0].dim(each.axes[0]) < 0 || each.tensors[1].dim(each.axes[1]) < 0)
+          all.push_back(std::move(each));
+      }
+      if (!all.empty()) operands[i].tensor = linalg::met(all);
+    }
+  }
+}
+
 std::vector<Term> read_operands(const std::string& text, const Equation& e, const Tensors& in,
                                 int& widest) {
   std::vector<Term> out;
   struct Size {
     int64_t value;
-    size_t input;  // the first that has it
+    size_t input, axis;  // the first that has it
   };
   std::map<int, Size> sizes;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -273,19 +311,14 @@ std::vector<Term> read_operands(const std::string& text, const Equation& e, cons
     widest = std::max(widest, had ? covered : -1);
     for (size_t k = 0; k < x.labels.size(); ++k) {
       int64_t d = in[i].dim(static_cast<int>(k));
-      auto [at, fresh] = sizes.try_emplace(x.labels[k], Size{d, i});
+      auto [at, fresh] = sizes.try_emplace(x.labels[k], Size{d, i, k});
       Size& known = at->second;
       if (fresh || d < 0 || d == known.value) continue;
       bool ellipsis = x.labels[k] < 0;
       if (known.value < 0 || (ellipsis && known.value == 1))
-        known = {d, i};
+        known = {d, i, k};
       else if (!(ellipsis && d == 1))
-        refuse_input(
-            in, i, cat("size ", known.value, " on axis ", k),
-            cat(ellipsis ? "an axis under the ellipsis"
-                         : cat("label '", static_cast<char>(x.labels[k]), "' of '", text, "'"),
-                " has one size: ", known.value, " in `", named_input(in, known.input), "`, ", d,
-                " in `", named_input(in, i), "`"));
+        linalg::refuse_sizes(meeting(text, x.labels[k], in, {i, known.input}, {k, known.axis}));
     }
     out.push_back(std::move(x));
   }
@@ -385,6 +418,7 @@ Tensor einsum(const std::string& equation, const Ins& inputs) {
   if (widest > 0 && given.size() > 1 && !sizes_known(given))
     return einsum_later(given, given[0].dtype(), Shape::of_rank(static_cast<int>(output.size())),
                         equation);
+  if (!sizes_known(given)) meet_later(equation, given, operands);
   for (Term& x : operands) x = without_repeats(x);
   while (operands.size() > 1) {
     auto [i, j] = cheapest(operands, output);

@@ -38,7 +38,12 @@ Shape product_of(Infer& s, bool ta, bool tb) {
   int64_t k2 = s.shape(1)[tb ? -1 : -2], n = s.shape(1)[tb ? -2 : -1];
   if (k >= 0 && k2 >= 0 && k != k2) {
     std::vector<Fix> fixes;
-    if (n == k)
+    std::string second = operand_source(s.op(), std::array{s.input(0), s.input(1)}, 1).text;
+    bool by_operator = source_text(here()).find('@') != std::string::npos;  // takes no arguments
+    if (n == k && by_operator)
+      fixes.push_back(manual_fix(
+          cat("`", written(Advice::kTranspose, {second}), "`: then the inner sizes are equal")));
+    else if (n == k)
       fixes.push_back(argument_fix({.name = "transpose_b",
                                     .value = written(!tb),
                                     .reason = "then the inner sizes are equal",

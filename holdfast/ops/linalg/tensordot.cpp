@@ -94,12 +94,18 @@ Tensor tensordot(const In& a, const In& b, const In& axes) {
   if (!ranks_known({x, y}) || (over.is_symbolic() && !is_known(over)))
     return later({x, y, over}, x.dtype(), Shape::unknown());
   auto [of_x, of_y] = read_axes(over, x, y);
+  std::vector<linalg::Meeting> open;
   for (size_t i = 0; i < of_x.size(); ++i) {
-    int64_t m = x.dim(static_cast<int>(of_x[i])), n = y.dim(static_cast<int>(of_y[i]));
-    if (m >= 0 && n >= 0 && m != n)
-      fail(Code::E1102, cat("tensordot: axis ", of_x[i], " of `a` ", x.shape().text(), " and axis ",
-                            of_y[i], " of `b` ", y.shape().text(), " differ in size"));
+    int own = static_cast<int>(of_y[i]), others = static_cast<int>(of_x[i]);
+    int64_t here = y.dim(own), there = x.dim(others);
+    if (here >= 0 && here == there) continue;
+    auto names = linalg::names_of({"tensordot", "a", "b"}, {x, y});
+    linalg::Meeting each{
+        "tensordot", "an axis that is summed over", {names[1], names[0]}, {y, x}, {own, others}};
+    if (here >= 0 && there >= 0) linalg::refuse_sizes(each);
+    open.push_back(std::move(each));
   }
+  if (!open.empty()) y = linalg::met(open);
   std::vector<Extent> sizes;
   Tensor left = as_matrix(x, of_x, true, sizes), right = as_matrix(y, of_y, false, sizes);
   return linalg::reshaped(matmul(left, right), sizes);

@@ -1,6 +1,9 @@
 #include "holdfast/ops/nn/conv_call.h"
 
+#include <array>
+
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 
@@ -31,10 +34,23 @@ Tensor remove_axis(const Tensor& t, int axis) { return squeeze(t, {.axis = Sizes
 
 void need_rank(const char* function, const char* argument, const Tensor& t, int low, int high) {
   if (!t.shape().has_rank() || (t.rank() >= low && (high < 0 || t.rank() <= high))) return;
-  fail(Code::E1102, cat(function, ": `", argument, "` is ", type_text(t), ", expected rank ", low,
-                        high < 0      ? " or more"
-                        : high == low ? ""
-                                      : cat(" to ", high)));
+  OpDef call;
+  call.name = function;
+  call.inputs = {{.name = "input"}, {.name = "filters"}};
+  const size_t place = call.inputs[0].name == argument ? 0 : 1;
+  Tensors given(place);
+  given.push_back(t);
+  std::string name = operand_source(call, given, static_cast<int>(place)).text;
+  std::string expected = cat("rank ", low,
+                             high < 0      ? " or more"
+                             : high == low ? ""
+                                           : cat(" to ", high));
+  auto d = about_call(Code::E1102, call, given,
+                      cat(function, ": `", name, "` is ", type_text(t), ", expected ", expected));
+  d.why = cat("argument `", argument, "` of ", function, ": got shape ", t.shape().text(),
+              " of rank ", t.rank(), ", expected ", expected);
+  d.fixes = sizes_to_check(std::array{describe(t, name)});
+  raise(std::move(d));
 }
 
 }  // namespace holdfast::nn

@@ -15,8 +15,7 @@ void infer_update(Infer& s) {
     s.bad_dtype(1, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
   auto both = broadcast(v->shape, s.shape(1));
   if (!both || !both->compatible(v->shape))
-    s.bad_shape(1, cat("one that broadcasts to shape ", v->shape.text(), ", that of variable `",
-                       v->name, "`"));
+    s.bad_shape(1, cat("one that broadcasts to `", held_name(s, *v), "` ", v->shape.text()));
 }
 
 // Whether the variable alone holds its value, so that nobody sees it change.

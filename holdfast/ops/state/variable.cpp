@@ -1,7 +1,10 @@
 // Variables and the ops that read and write them.
 #include "holdfast/op/variable.h"
 
+#include <array>
+
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/creation.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
@@ -36,13 +39,27 @@ Status run_read(Call& c) {
   return {};
 }
 
+// The value turned into the variable's shape, where that is certain to be possible.
+std::vector<Fix> in_shape(const Infer& s, const Shape& wanted) {
+  const Shape& got = s.shape(1);
+  if (!got.is_full() || !wanted.is_full() || got.elements() != wanted.elements()) return {};
+  std::string value = operand_source(s.op(), std::array{s.input(0), s.input(1)}, 1).text;
+  bool turned = got.rank() == 2 && wanted.rank() == 2 && got[0] == wanted[1];
+  std::string code =
+      turned ? written(Advice::kTranspose, {value})
+             : written(Advice::kReshape, {value, written(std::span<const int64_t>(
+                                                     wanted.dims().data(), wanted.dims().size()))});
+  return {manual_fix(cat("`", code, "` has as many elements in the variable's shape"))};
+}
+
 void infer_assign(Infer& s) {
   VariableState* v = variable_state(s.input(0));
   if (s.dtype(1) != v->dtype) {
     s.bad_dtype(1, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
   }
   if (!v->shape.compatible(s.shape(1)))
-    s.bad_shape(1, cat("shape ", v->shape.text(), ", that of variable `", v->name, "`"));
+    s.bad_shape(1, cat("shape ", v->shape.text(), ", as `", held_name(s, *v), "` has"),
+                in_shape(s, v->shape));
 }
 
 Status run_assign(Call& c) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .. import _holdfast
@@ -45,10 +47,12 @@ class _Gradients:
     """Names that hold gradients, or what is computed from them, as far as the source shows it.
 
     A name is that of the function it is set in. Of functions, it is those that give such things;
-    what they are given counts where they say it.
+    what they are given counts where they say it. With `frame`, which runs code of `tree`, those of
+    other files count, too, by the words they are called by.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, frame: FrameType | None = None) -> None:
+        self._elsewhere = set(_givers_elsewhere(tree, frame)) if frame is not None else set()
         self._around: dict[ast.AST, _Functions] = {}
         self._shared: dict[_Functions, set[str]] = {}  # names that functions say are from outside
         self._known: set[tuple[_Functions, str]] = set()
@@ -65,8 +69,15 @@ class _Gradients:
         return any(
             (isinstance(node, ast.Attribute) and node.attr == "gradient")
             or (isinstance(node, ast.Name) and self._holds(node))
+            or (isinstance(node, (ast.Name, ast.Attribute)) and self._comes_from_elsewhere(node))
             for node in ast.walk(value)
         )
+
+    def gives(self, function: str) -> bool:
+        return ((), function) in self._known
+
+    def _comes_from_elsewhere(self, called: ast.Name | ast.Attribute) -> bool:
+        return bool(self._elsewhere) and ast.unparse(called) in self._elsewhere
 
     def _place(self, node: ast.AST, around: _Functions) -> None:
         self._around[node] = around
@@ -122,6 +133,38 @@ class _Gradients:
         for name, value in zip(names, args, strict=False):
             if self.mentioned_by(value):
                 self._add(self._inside(function), name)
+
+
+def _givers_elsewhere(tree: ast.Module, frame: FrameType) -> Iterator[str]:
+    """How `tree` calls functions of other files that give gradients."""
+    for called, code in _called(tree, frame):
+        other = tree_of(code.co_filename)
+        if other is None or code.co_filename == frame.f_code.co_filename:
+            continue
+        if _Gradients(other).gives(code.co_name):
+            yield called
+
+
+def _called(node: ast.AST, frame: FrameType) -> Iterator[tuple[str, CodeType]]:
+    """The program's own functions that are called in `node`, as the words there say."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
+            words = ast.unparse(part.func)
+            code = getattr(resolve(frame, words), "__code__", None)
+            if isinstance(code, CodeType):
+                yield words, code
+
+
+def _made_in(statement: _Assignment, born: dict[str, Any], frame: FrameType) -> bool:
+    """Whether a tensor was born in a statement, or in a function that it calls."""
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    if born["file"] == shown_name(frame.f_code.co_filename) and born["line"] in lines:
+        return True
+    name = born["qualname"].rpartition(".")[2]
+    return any(
+        code.co_name == name and shown_name(code.co_filename) == born["file"]
+        for _, code in _called(statement, frame)
+    )
 
 
 def _as_unparsed(name: str) -> str:
@@ -183,7 +226,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     tree = tree_of(frame.f_code.co_filename) if frame is not None else None
     if frame is None or born is None or tree is None:
         return None
-    gradients, name = _Gradients(tree), _as_unparsed(name)
+    gradients, name = _Gradients(tree, frame), _as_unparsed(name)
     direct = source._variable_born()
     variable = direct or _variable_of(tree, name, frame.f_code.co_filename)
     if variable is None:
@@ -195,7 +238,7 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
         place = _sets(node, name)
         if place is None or node.lineno == variable["line"]:
             continue
-        here = node.lineno <= born["line"] <= (node.end_lineno or node.lineno)
+        here = _made_in(node, born, frame)
         updates = gradients.mentioned_by(node.value)
         # What was computed from a Variable itself took its place; else an update must have made it.
         replaces = updates or (here and not update) if direct else updates and here
