@@ -557,10 +557,10 @@ class Recorder:
 
 def _need_certain(location: Location, value: Any) -> None:
     """Refuses to read what only one side of a staged branch put there."""
+    refuse_read(location, value)
     perhaps = uncertain(location.key)
     if perhaps is not None:
         _refuse_uncertain(location, perhaps)
-    refuse_read(location, value)
 
 
 def _refuse_uncertain(location: Location, store: Set) -> None:
