@@ -126,6 +126,111 @@ def test_unread_they_are_stored_by_each_call() -> None:
     assert float(box.k) == -0.5
 
 
+def an_attribute_of_an_object(x: Any) -> Any:
+    if x > 1:
+        b = Box(k=None, u=x)
+        if x > 4:
+            b.k = 3
+        o = b
+    else:
+        o = Box(k=3, u=x)
+    return x if o.k is None else x * o.k
+
+
+def a_text_in_a_dict(x: Any) -> Any:
+    if x > 1:
+        d = {"m": "b"}
+        if x > 4:
+            d["m"] = "a"
+    else:
+        d = {"m": "a"}
+    return x if d["m"] == "a" else x * 2
+
+
+def a_longer_list(x: Any) -> Any:
+    if x > 1:
+        v = [x]
+        if x > 4:
+            v.insert(0, x)
+    else:
+        v = [x, x]
+    return x * len(v)
+
+
+def a_longer_list_of_an_object(x: Any) -> Any:
+    b = Box(items=[])
+    if x > 1:
+        b.items = [x]
+        if x > 4:
+            b.items.insert(0, x)
+    else:
+        b.items = [x, x]
+    return x * len(b.items)
+
+
+def an_object_of_an_iteration(x: Any) -> Any:
+    o = Box(k=3, u=x)
+    for _ in tf.range(3):
+        b = Box(k=None, u=x)
+        if x > 4:
+            b.k = 3
+        o = b
+    return x if o.k is None else x * o.k
+
+
+WITHIN = [
+    an_attribute_of_an_object,
+    a_text_in_a_dict,
+    a_longer_list,
+    a_longer_list_of_an_object,
+    an_object_of_an_iteration,
+]
+
+
+@pytest.mark.parametrize("program", WITHIN, ids=lambda program: program.__name__)
+def test_what_a_branch_inside_of_a_side_may_have_changed(program: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match=r"E0901\]: .* on one side of a staged `if` only"):
+        tf.function(program)(tf.constant(2.0))
+
+
+def an_object_of_two_branches(x: Any) -> Any:
+    o = Box(k=x)
+    if x > 1:
+        o = Box(k=x - 0.25)
+        if x > 2:
+            o = Box(k=x - 0.5)
+    return o.k
+
+
+def objects_until_a_break(x: Any) -> Any:
+    o = Box(k=x, items=[x])
+    for y in [x * 2, x * 3]:
+        if y > 4:
+            break
+        o = Box(k=y, items=[y])
+        o.items[0] = o.items[0] + 1
+    return o.k, o.items
+
+
+def changed_where_it_is_made(x: Any) -> Any:
+    v, d = [x], {"a": x}
+    if x > 1:
+        w = [x]
+        if x > 2:
+            w = [x * 2]
+            w[0] = w[0] + 1
+            w.append(x)
+        else:
+            w.append(x * 5)
+        v = w + v
+        d = {"a": x}
+        if x > 2:
+            d["a"] = x * 3
+    else:
+        v = [x, x, x]
+    return v, d
+
+
 def popped_and_appended(x: Any) -> Any:
     b = Box(items=[x, x * 2])
     if x > 2:
@@ -224,6 +329,9 @@ RIGHT = [
     in_a_loop,
     added_in_other_steps,
     slices,
+    an_object_of_two_branches,
+    objects_until_a_break,
+    changed_where_it_is_made,
 ]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
-from .._tracing.conditional import refuse_grown, refuse_stale, refuse_walk
+from .._tracing.conditional import refuse_copied, refuse_grown, refuse_stale, refuse_walk
 from .._tracing.journal import (
     Change,
     Growth,
@@ -353,6 +353,9 @@ class Carried:
                 refuse_stale(part, written)
             self._collect_entry(entry, out)
             entry.look_at_left(written)
+        refuse_copied(
+            written, [each.after for each in self.entries if each.after is not each.start]
+        )
         several = look_at_objects(self.entries, {*self.site.exposed, *self.reads}, written)
         if several.keys() - self.several.keys():
             raise Again(several=several)

@@ -35,6 +35,7 @@ from .substituted_code import substitutions
 
 __all__ = [
     "is_same",
+    "refuse_copied",
     "refuse_grown",
     "refuse_held",
     "refuse_item",
@@ -154,6 +155,11 @@ def refuse_held(journal: Journal, values: Iterable[Any], outside: Any) -> None:
             todo += thing
         elif journal.made(thing):
             todo += attributes_of(thing).values()
+
+
+def refuse_copied(journal: Journal, values: Iterable[Any]) -> None:
+    """Nor what a side of a branch or an iteration hands on: the copy of it knows no condition."""
+    refuse_held(journal, values, lambda change: False)
 
 
 def refuse_stale(container: Any, closed: Journal | None = None) -> None:
@@ -296,13 +302,17 @@ def _refuse(change: Change, asked: str) -> NoReturn:
 
 
 def stage_held(journal: Journal, values: Iterable[Any]) -> None:
-    """Lists that a side of a branch hands on, and that grew in a branch before, are read."""
-    places = substitutions()
-    for part in parts_of(list(values)) if places is not None else ():
+    """What a side of a branch hands on, and a branch before may have changed, is read.
+
+    Lists that grew become the graph's; what else it is, goes on as a copy that knows no condition.
+    """
+    places, held = substitutions(), list(values)
+    for part in parts_of(held) if places is not None else ():
         inside = journal.conditional.get(id(part), {}).values()
         for change in (*inside, *changes_of(part)) if type(part) is list else ():
             if places is not None and isinstance(change, Growth) and _may_be_staged(change):
                 places.stage_lists(change.site.key)
+    refuse_copied(journal, held)
 
 
 def _may_be_staged(change: Growth) -> bool:
@@ -357,6 +367,10 @@ def _alike(change: Growth, name: str) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, _holdfast.Tensor):
         return str(value.dtype.name)
+    if hasattr(type(value), "__leaves_trace__"):  # one of the graph's
+        return f"a {value.kind.__name__} that grows"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
     return f"a Python {type(value).__name__}" if value is not None else "None"
 
 

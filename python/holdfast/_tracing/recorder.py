@@ -409,7 +409,12 @@ class Recorder:
 
     def note_space(self, holder: Any, space: Any) -> None:
         """The `__dict__` of an object was read: what is put into it becomes attributes."""
-        if isinstance(space, dict) and not self.is_made(holder):
+        if not isinstance(space, dict):
+            return
+        for each in open_journals(self.journal):
+            if each.made(holder):
+                each.note_made(space)
+        if not self.is_made(holder):
             self._outside[id(space)] = (space, SpaceLocation(holder))
             self._asked.add(id(space))
 
