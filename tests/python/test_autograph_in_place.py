@@ -95,7 +95,23 @@ def plain_array(x: Any) -> Any:
     return x * a
 
 
+def sorted_numbers(x: Any) -> Any:
+    values = [3, 1, 2]
+    if x > 0:
+        values.sort()
+    return x * tf.cast(values[0], tf.float32)
+
+
+def reversed_tensors(x: Any) -> Any:
+    values = [x, x * 2]
+    if x > 0:
+        values.reverse()
+    return values[0]
+
+
 RIGHT = [
+    reversed_tensors,
+    sorted_numbers,
     by_own_operators,
     by_own_store,
     joined,
@@ -114,18 +130,28 @@ def test_gives_what_plain_python_gives(program: Callable[[Any], Any]) -> None:
         assert given == program(tf.constant(x)).numpy().tolist()
 
 
+kept = [3, 1, 2]
+
+
 def sorted_(x: Any) -> Any:
-    values = [3, 1, 2]
+    values = kept
     if x > 0:
         values.sort()
     return x * values[0]
 
 
 def reversed_(x: Any) -> Any:
-    values = [x, x * 2]
+    values = kept
     if x > 0:
         values.reverse()
-    return values[0]
+    return x * values[0]
+
+
+def texts(x: Any) -> Any:
+    values = ["b", "a"]
+    if x > 0:
+        values.sort()
+    return x * len(values[0])
 
 
 def pushed(x: Any) -> Any:
@@ -194,6 +220,7 @@ def bytes_(x: Any) -> Any:
 REFUSED = [
     sorted_,
     reversed_,
+    texts,
     pushed,
     inserted,
     counted,
@@ -215,10 +242,11 @@ def test_refuses_what_depends_on_the_way_of_the_graph(program: Callable[[Any], A
 
 def test_says_what_to_write() -> None:
     said = {}
-    for program in (sorted_, reversed_, array):
+    for program in (sorted_, reversed_, texts, array):
         with pytest.raises(ValueError, match="E0901") as caught:
             tf.function(program)(tf.constant(1.0))
         said[program.__name__] = str(caught.value)
     assert "`values = sorted(values)`" in said["sorted_"]
     assert "`values = values[::-1]`" in said["reversed_"]
+    assert "`values = sorted(values)`" not in said["texts"]  # which a graph could not choose
     assert "`values = values.copy()`" in said["array"]

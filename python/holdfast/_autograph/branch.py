@@ -83,7 +83,7 @@ def staged_if(
         try:
             with journal:
                 block()
-            stage_held(journal, cells.read_all(site.outputs).values())
+            stage_held(journal, [*cells.read_all(site.outputs).values(), *_kept(journal)])
         except Exception as error:
             raised = _said(error)
             if not raised or errors:  # nothing to stage, or both sides raise: then Python does
@@ -124,6 +124,12 @@ def _stored(journal: Journal) -> list[Any]:
     return [change.value for change in journal.changes if isinstance(change, Set)]
 
 
+def _kept(journal: Journal) -> list[Any]:
+    """What was stored in things that were there before."""
+    sets = [change for change in journal.changes if isinstance(change, Set)]
+    return [each.value for each in sets if not journal.made(each.location.holder())]
+
+
 def _said(error: Exception) -> str:
     """What a `raise` of the user's says; "" for an error that comes from anywhere else."""
     trace = error.__traceback__
@@ -159,7 +165,7 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
         try:
             with journal:
                 names = {label: current(expression())}
-            stage_held(journal, names.values())
+            stage_held(journal, [*names.values(), *_kept(journal)])
             lists = changed_lists(journal)
             left = as_left([*names.values(), *_stored(journal), *lists.values()], journal)
         finally:

@@ -18,7 +18,7 @@ from .._flow.checks import Assert
 from .._messages.diagnostics import mark
 from .._tensors import numpy_calls, registry
 from .._tensors.symbols import is_symbol
-from .._tracing.conditional import refuse_presence
+from .._tracing.conditional import is_same, refuse_presence
 from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation, leaves
 from .._tracing.made_objects import PLAIN_NEW
@@ -34,7 +34,7 @@ from .moving import moving
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
-__all__ = ["assert_", "call", "contains", "lacks", "managed", "method"]
+__all__ = ["assert_", "call", "contains", "is_", "lacks", "managed", "method"]
 
 _FRAME = (locals, globals, dir, eval, exec, builtins.super)  # they look at their caller
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
@@ -353,7 +353,12 @@ _builtins: dict[int, Any] = {
 }
 
 
-# `in` and `assert`.
+# `is`, `in` and `assert`.
+
+
+def is_(value: Any, other: Any) -> bool:
+    """`value is other`."""
+    return is_same(current(value), current(other))
 
 
 def contains(value: Any, container: Any) -> Any:
@@ -369,9 +374,13 @@ def contains(value: Any, container: Any) -> Any:
     own = own_method(container, "__contains__")
     if own is not None:
         return decided(own(value))
-    if isinstance(container, (list, tuple)) and any(map(is_symbol, (value, *container))):
-        same = [each is value or each == value for each in container]
-        return _quantified(any, "logical_or")(same)
+    if isinstance(container, (list, tuple)):
+        if any(each is value for each in container) or any(
+            is_same(each, value) for each in container
+        ):
+            return True
+        if any(map(is_symbol, (value, *container))):
+            return _quantified(any, "logical_or")([each == value for each in container])
     return value in container
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
-from .._tracing.conditional import refuse_grown, refuse_stale, refuse_walk
+from .._tracing.conditional import refuse_copied, refuse_grown, refuse_stale, refuse_walk
 from .._tracing.journal import (
     Change,
     Growth,
@@ -37,10 +37,10 @@ from .._tracing.locations import (
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
-from .entries import Entry, from_sample, sample
+from .entries import Entry, from_sample, look_at_objects, sample
 from .growing import Growing
 from .lists import StagedList
-from .records import containers, inside_records, is_plain, note_new, note_one_of_several, records_in
+from .records import containers, inside_records, is_plain, note_new
 from .replaced import Replaced, note_copies
 from .sites import Site
 from .staging import outermost, staging
@@ -95,6 +95,7 @@ class Carried:
         self.left: dict[str, Maybe] = {}  # names that some path through the body leaves unset
         self.dtypes: dict[tuple[Any, int], Any] = {}  # of numbers, where the body decides
         self.varying: set[tuple[Any, int]] = set()  # numbers of objects that iterations change
+        self.several: dict[Any, list[Any]] = {}  # objects that iterations leave in other places
         self.forgetful: set[Any] = set()  # entries of whose composites iterations know less
         self.options: dict[str, Any] = {}
         self.wanted: dict[str, Any] = {}  # options that the body asks for
@@ -205,6 +206,7 @@ class Carried:
         self.sometimes |= found.get("sometimes", set())
         self.options |= found.get("options", {})
         self.varying |= found.get("varying", set())
+        self.several |= found.get("several", {})
         self.forgetful |= found.get("forgetful", set())
         self.ran = self.ran or bool(found.get("ran"))
         self.replaced.learn(found)
@@ -261,7 +263,7 @@ class Carried:
         if start is UNSET or isinstance(start, Maybe):
             return
         entry = Entry(name, location, was, before, start)
-        entry.forgets = key in self.forgetful
+        entry.forgets, entry.known = key in self.forgetful, self.several.get(key, [])
         fixed = [
             within and is_number(leaf) and (key, i) not in self.varying
             for i, (leaf, within) in enumerate(
@@ -287,18 +289,12 @@ class Carried:
         copies: dict[int, list[Any]] = {}
         for entry in self.entries:
             value = entry.filled(entry.start, variables)
-            self._note_one_of_several(entry, value)
+            entry.note_one_of_several(value, self.site)
             note_copies(entry, value, copies, self.site)
             if entry.location is None:
                 self.cells.write(entry.name, self._entering(entry, value, variables))
             elif entry.was_set:
                 raw_write(entry.location, value)
-
-    def _note_one_of_several(self, entry: Entry, value: Any) -> None:
-        """An object that travels is the one from before the loop, or that of an iteration."""
-        if entry.was_set and value is not entry.before:
-            for record in records_in(value):
-                note_one_of_several(record, entry.name, self.site)
 
     def _entering(self, entry: Entry, value: Any, variables: Any) -> Any:
         """The value of a name as an iteration begins."""
@@ -357,6 +353,12 @@ class Carried:
                 refuse_stale(part, written)
             self._collect_entry(entry, out)
             entry.look_at_left(written)
+        refuse_copied(
+            written, [each.after for each in self.entries if each.after is not each.start]
+        )
+        several = look_at_objects(self.entries, {*self.site.exposed, *self.reads}, written)
+        if several.keys() - self.several.keys():
+            raise Again(several=several)
         if self._asks_ran():
             out[-1] = as_tensor(True)
         return out
@@ -497,7 +499,7 @@ class Carried:
             if isinstance(like, Maybe) or like is MISSING or not same_structure(entry.start, like):
                 like = entry.start
             value = entry.filled(like, outputs)
-            self._note_one_of_several(entry, value)
+            entry.note_one_of_several(value, self.site)
             entry.join_left(value, self.site)
             if entry.location is not None:
                 ran = outputs[-1] if self._stores_if_ran(entry) else None

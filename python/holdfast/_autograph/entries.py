@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from .._tensors.composite import after_iteration, each_time, facts_of
-from .._tracing.journal import Journal, note_joined
+from .._tracing.journal import Journal, Set, note_joined
 from .._tracing.locations import Location
 from .._tracing.recorder import recording
-from .records import containers_beside, inside_records
+from .records import containers_beside, inside_records, note_one_of_several, records_in
 from .sites import Site
 from .state import (
     UNSET,
@@ -22,7 +23,7 @@ from .state import (
     zeros,
 )
 
-__all__ = ["Entry", "from_sample", "sample"]
+__all__ = ["Entry", "from_sample", "look_at_objects", "sample"]
 
 
 class Entry:
@@ -37,13 +38,23 @@ class Entry:
         self.after: Any = UNSET  # how the last iteration leaves it, for the structure
         self.slots: list[int | None] = []
         self._around: dict[int, Any] = {}
+        self.known: list[Any] = []  # objects that the program knows by other names, too
         self.forgets = False  # whether iterations change what is known of its composites
         self.flag: int | None = None  # of a name that not each iteration sets: whether one has
 
     def look_at_left(self, written: Journal) -> None:
-        """Finds what an iteration left of containers from around the loop."""
+        """Finds what an iteration left of containers and objects from around the loop."""
         parts = [part for (part,) in containers_beside(self.after)]
         self._around = {id(part): part for part in parts if not written.made(part)}
+        left = [] if self.after is self.start else records_in(self.after)
+        self.known = [each for each in left if not written.made(each)]
+
+    def note_one_of_several(self, value: Any, site: Site) -> None:
+        """An object that travels is the one from before the loop, or that of an iteration."""
+        if value is self.before or not (self.was_set or self.known):
+            return
+        before = records_in(self.before) if self.was_set else []
+        note_one_of_several([*records_in(value), *self.known, *before], self.name, site)
 
     def join_left(self, value: Any, site: Site) -> None:
         """After the loop its containers may be those from before, or what an iteration left.
@@ -83,6 +94,29 @@ class Entry:
         if self.forgets:
             return False
         return facts_of(after_iteration(self.start, value, same=True)) != facts_of(self.start)
+
+
+def look_at_objects(
+    entries: list[Entry], read: Container[Any], written: Journal
+) -> dict[Any, list[Any]]:
+    """Finds objects that an iteration leaves in several places, which then get one each.
+
+    It returns those from around the loop which it changes, where the next iteration reads them.
+    """
+    sets = {id(each.location.holder()) for each in written.changes if isinstance(each, Set)}
+    changed = {
+        entry.key: entry.known
+        for entry in entries
+        if entry.key in read and any(id(each) in sets for each in entry.known)
+    }
+    places: dict[int, list[Entry]] = {}
+    for entry in entries:
+        for record in records_in(entry.after):
+            places.setdefault(id(record), []).append(entry)
+    for entry in entries:
+        shared = [each for each in records_in(entry.after) if len(places[id(each)]) > 1]
+        entry.known = [*entry.known, *shared]
+    return changed
 
 
 def sample(value: Any) -> Any:

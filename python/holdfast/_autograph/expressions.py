@@ -336,14 +336,18 @@ def _comparison(op: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
     return nodes.at(ast.Lambda(both, body), where)
 
 
-def _of_lists(node: ast.Compare) -> ast.Compare:
+def _of_lists(node: ast.Compare) -> ast.expr:
     """A comparison of what may be lists: of one that grew, the graph's is asked."""
-    sides = (node.left, node.comparators[0])
-    constant = any(isinstance(side, ast.Constant) for side in sides)
-    if not constant and isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
-        equal = isinstance(node.ops[0], (ast.Eq, ast.NotEq))
-        asked = "looked_through" if equal else "current"
-        node.left, node.comparators[0] = (nodes.call(asked, [side], side) for side in sides)
+    sides, op = [node.left, node.comparators[0]], node.ops[0]
+    if any(isinstance(side, ast.Constant) for side in sides):
+        return node
+    if isinstance(op, (ast.Eq, ast.NotEq)):
+        node.left, node.comparators[0] = (
+            nodes.call("looked_through", [side], side) for side in sides
+        )
+    elif isinstance(op, (ast.Is, ast.IsNot)):
+        same = nodes.call("is_", sides, node)
+        return same if isinstance(op, ast.Is) else nodes.at(ast.UnaryOp(ast.Not(), same), node)
     return node
 
 

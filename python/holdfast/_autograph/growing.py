@@ -105,7 +105,7 @@ class Growing:
                 recorder.stand_ins[id(container)] = staged
             if outside is not None:
                 recorder.endings.append(_Ending(container, outside, staged))
-            elif leave_rows not in recorder.endings:
+            if leave_rows not in recorder.endings:
                 recorder.endings.append(leave_rows)
         for location in locations:
             put(location, staged)
@@ -148,7 +148,7 @@ class Lists:
         lists: list[tuple[Any, Spec]] = []
         around: Any = None  # the loop or branch of the first: those of others have their turn
         for sides in grown.values():
-            if len(sides[0]) == len(sides[1]):
+            if _count(sides[0]) == _count(sides[1]):
                 continue
             changes = [*sides[0], *sides[1]]
             if not _is_settled(changes, places):
@@ -179,6 +179,11 @@ def _is_settled(changes: list[Growth], places: Substitutions | None) -> bool:
     return not inner
 
 
+def _count(changes: list[Growth]) -> int:
+    """How many elements changes add to a list."""
+    return sum(len(each.value[0]) if each.method == "extend" else 1 for each in changes)
+
+
 def _go_together(container: list[Any], specs: list[Spec | None]) -> bool:
     """Whether what a list holds and gets is of one dtype."""
     dtypes = {None if spec is None else spec.dtype for spec in specs}
@@ -203,14 +208,24 @@ class _Ending:
 
 
 def leave_rows(journal: Journal) -> None:
-    """Lists of the trace that objects from outside hold: every call leaves one of its rows."""
-    rows: dict[int, Any] = {}
+    """Lists of the trace that objects from outside hold: every call leaves one of its rows.
+
+    A list from outside stays the list that it is, and its `_Ending` has it appended to.
+    """
+    rows: dict[int, Any] = {}  # what takes the place of a list of the graph, by its id
+    homes: set[tuple[int, Any]] = set()
+    recorder = recording()
+    for container, home, staged in recorder.replaced.values() if recorder is not None else ():
+        rows[id(staged)] = container
+        homes.add((id(staged), home.key))
     for change in journal.changes:
         location = getattr(change, "location", None)
         if location is None or isinstance(location, CellLocation):
             continue
         held = change.value
         value = settled(held)
+        if (id(value), location.key) in homes:
+            continue
         if isinstance(value, StagedList):
             made = rows.get(id(value))
             if made is None:

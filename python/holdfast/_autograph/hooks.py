@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .._tracing.moved import current
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
-from .calls import assert_, call, contains, lacks, managed, method
+from .calls import assert_, call, contains, is_, lacks, managed, method
 from .in_place import add_in_place, in_place, is_changed, join_in_place
 from .lists import display, star
 from .loop import for_, while_
@@ -39,7 +38,6 @@ __all__ = [
     "cell_place",
     "chain",
     "contains",
-    "current",
     "display",
     "for_",
     "free",
@@ -49,6 +47,7 @@ __all__ = [
     "if_",
     "if_expression",
     "in_place",
+    "is_",
     "is_changed",
     "item",
     "item_place",

@@ -28,7 +28,14 @@ from .carried import innermost
 from .growing import Lists
 from .jumps import VALUE
 from .outcome import Key, Outcome, is_unset, runs
-from .records import containers, containers_beside, is_record, note_one_of_several, snapshot
+from .records import (
+    containers,
+    containers_beside,
+    is_record,
+    note_one_of_several,
+    records_in,
+    snapshot,
+)
 from .replaced import added
 from .sites import Site
 from .state import (
@@ -117,6 +124,7 @@ class _Pairing:
         self.fillers: list[_Filler] = []
         self.whole: dict[int, Any] = {}  # lists, by id, that sides change each in its own order
         self.joined: dict[tuple[int, int], Made] = {}  # what becomes of two objects
+        self.places: dict[int, set[tuple[int, int]]] = {}  # the pairs that an object is in, by id
         self.names: dict[str, Made] = {}
         self.changes: list[Callable[[list[Any]], None]] = []
 
@@ -162,7 +170,7 @@ class _Pairing:
             self.lists.look(self.a.journal, self.b.journal)
         self.right: dict[int, Any] = {}
         self.needed: list[tuple[_Filler, Any]] = []
-        self.joined = {}
+        self.joined, self.places = {}, {}
         self.names = {name: self.name(name) for name in self.a.names}
         keys = dict.fromkeys((*self.a.changes, *self.b.changes))
         self.look_at_orders()
@@ -291,15 +299,24 @@ class _Pairing:
             raise Again(grown={key[1]: spec_of(as_tensor(new))}, loop=loop)
 
     def noted(self, label: str, x: Any, y: Any, made: Made) -> Made:
-        """The same, and that an object from before the branch may be what it gives."""
-        new = self.a.journal.made(x) and self.b.journal.made(y)
+        """The same, and that objects which have other names, too, may be what it gives."""
+        held = [(self.a.journal, each) for each in records_in(x)]
+        held += [(self.b.journal, each) for each in records_in(y)]
+        for _, record in held:
+            self.places.setdefault(id(record), set()).add((id(x), id(y)))
         given: list[Any] = []  # the one object, once it is there
 
         def note(outputs: list[Any]) -> Any:
             if not given:
-                given.append(made(outputs))
-                for record in () if new else (*given, x, y):
-                    note_one_of_several(record, label, self.site)
+                one = made(outputs)
+                given.append(snapshot(one) if one is x or one is y else one)
+                known = [
+                    record
+                    for side, record in held
+                    if not side.made(record) or len(self.places[id(record)]) > 1
+                ]
+                if known:
+                    note_one_of_several([*records_in(given[0]), *known], label, self.site)
                 self.join(label, given[0], x, y)
             return given[0]
 
@@ -393,32 +410,43 @@ class _Pairing:
     # Changes.
 
     def look_at_orders(self) -> None:
-        """Raises `Again` for lists that sides change each in its own order: they are one value."""
+        """Raises `Again` for lists that sides change each in its own order: they are one value.
+
+        A side that leaves one as it was has what was in it.
+        """
         whole: dict[int, Any] = {}
-        for change in self.a.journal.changes:
-            container = change.location.holder() if isinstance(change, Set) else None
-            container = change.container.read() if isinstance(change, Growth) else container
-            both = id(container) in self.a.lists and id(container) in self.b.lists
-            if both and not self.in_order(container):
+        raised = self.a.raised or self.b.raised
+        for change in () if raised else (*self.a.journal.changes, *self.b.journal.changes):
+            container = change.container.read() if isinstance(change, Growth) else None
+            sizes = {len(each) for each in self.left_in(container)}
+            if len(sizes) == 1 and not (self.in_order(container) and self.in_step(container)):
                 whole[id(container)] = container
         if whole.keys() - self.whole.keys():
             raise Again(whole=whole)
 
+    def left_in(self, container: Any) -> list[Any]:
+        """What each side leaves in a list of the trace that one of them changes, or nothing."""
+        number = id(container)
+        known = number in self.a.lists or number in self.b.lists
+        return [each.lists.get(number, container) for each in (self.a, self.b)] if known else []
+
     def in_order(self, container: Any) -> bool:
         """Whether what sides do to a container may be paired one by one."""
-        steps = self.a.steps(container), self.b.steps(container)
         if type(container) is not list:
-            return steps[0] == steps[1]
-        return _ADDS.issuperset(steps[0] + steps[1])
+            return self.in_step(container)
+        return _ADDS.issuperset(self.a.steps(container) + self.b.steps(container))
+
+    def in_step(self, container: Any) -> bool:
+        """Whether the sides call the same methods, one after the other."""
+        return self.a.steps(container) == self.b.steps(container)
 
     def whole_list(self, container: Any) -> Callable[[list[Any]], None] | None:
         """What fills a list after the branch; None if its sides leave what does not go together."""
-        number = id(container)
-        sides = self.a, self.b
-        if any(number in each.journal.conditional or number not in each.lists for each in sides):
+        number, left = id(container), self.left_in(container)
+        if not left or any(number in each.journal.conditional for each in (self.a, self.b)):
             return None
-        x, y = (each.lists[number] for each in sides)
-        made = self.left("a list", ("list", number), x, y, False)
+        key: Key | None = ("list", number) if number in self.a.lists else None
+        made = self.left("a list", key, left[0], left[1], False)
         return None if made is None else lambda outputs: _fill(container, made(outputs))
 
     def change(self, key: Key) -> Callable[[list[Any]], None]:
@@ -435,8 +463,11 @@ class _Pairing:
             return self.single(1, key, other)
         if other is None and mine is not None and mine.condition is None:
             return self.single(0, key, mine)
+        values = None
+        if isinstance(mine, Set) and isinstance(other, Set) and paired:
+            values = mine.value, other.value
         each = [
-            self.under_condition(side, key, change)
+            self.under_condition(side, key, change, values)
             for side, change in enumerate((mine, other))
             if change is not None
         ]
@@ -467,18 +498,24 @@ class _Pairing:
             return lambda outputs: _perform(change, made(outputs))
         return self.under_condition(side, key, change)
 
-    def under_condition(self, side: int, key: Key, change: Change) -> Callable[[list[Any]], None]:
-        """A change that happens only where its side is taken."""
+    def under_condition(
+        self, side: int, key: Key, change: Change, both: tuple[Any, Any] | None = None
+    ) -> Callable[[list[Any]], None]:
+        """A change that happens only where its side is taken. `both`: what each side gives."""
+        if isinstance(change, Growth):
+            steps = [each.steps(change.container.read()) for each in (self.a, self.b)]
+            both = (steps[0], steps[1]) if all(steps) else None
         made = self.one(side, key, change.value, numbers=False)
         if change.condition is not None:
             taken = self.one(side, ("taken", *key), change.condition)
-            return lambda outputs: _perform_if(change, made(outputs), taken(outputs), change.site)
+            return lambda outputs: _perform_if(
+                change, made(outputs), taken(outputs), change.site, change.both
+            )
+        asked = self.predicate
         if side == 0:
-            return lambda outputs: _perform_if(change, made(outputs), self.predicate, self.site)
+            return lambda outputs: _perform_if(change, made(outputs), asked, self.site, both)
         opposite = registry.function("logical_not")
-        return lambda outputs: _perform_if(
-            change, made(outputs), opposite(self.predicate), self.site
-        )
+        return lambda outputs: _perform_if(change, made(outputs), opposite(asked), self.site, both)
 
 
 class _Output:
@@ -526,7 +563,7 @@ def _perform(change: Change, value: Any) -> None:
     mutate(container, change.container.within, change.method, value, change.keywords)
 
 
-def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
+def _perform_if(change: Change, value: Any, condition: Any, site: Site, both: Any) -> None:
     """The same for a change that happens only where `condition` holds, which `site` decides."""
     now = current_journal()
     if now is None:
@@ -548,5 +585,5 @@ def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
             Object(container, change.container.within), change.method, value, change.keywords
         )
         made.size = size
-    made.inside, made.condition, made.site = change.inside, condition, site
+    made.inside, made.condition, made.site, made.both = change.inside, condition, site, both
     now.add(made)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._tracing.journal import Change, Growth, Journal
 from .._tracing.journal import journal as current_journal
+from .._tracing.locations import CellLocation
 from .records import is_new
 from .state import UNSET, Maybe
 
@@ -25,6 +26,13 @@ def is_unset(value: Any) -> bool:
 def runs(value: Any) -> bool:
     """Whether a name has one if the code ran that sets it."""
     return isinstance(value, Maybe) and value.kind == "ran"
+
+
+def _is_of_its_own(change: Change, written: Journal) -> bool:
+    """Whether it changes what was made while this was written; names are of the function around."""
+    if isinstance(change, Growth):
+        return written.made(change.container.read())
+    return not isinstance(change.location, CellLocation) and written.made(change.location.holder())
 
 
 class Outcome:
@@ -48,8 +56,11 @@ class Outcome:
                         each.note_made(value)
         self.changes: dict[Key, Change] = {}
         count: dict[Key, int] = {}
-        # A call that raises leaves nothing, so what was changed on the way there is no change.
+        # A call that raises leaves nothing, so what was changed on the way there is no change. What
+        # was made here goes on as it was left.
         for change in () if raised else journal.changes:
+            if _is_of_its_own(change, journal):
+                continue
             touched: Key = change.touches()
             if isinstance(change, Growth):
                 count[touched] = count.get(touched, 0) + 1

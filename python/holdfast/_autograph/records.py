@@ -16,7 +16,7 @@ from typing import Any
 from .. import _holdfast
 from .._structures import nesting
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import Change, Growth, Journal, Set, journal
+from .._tracing.journal import Change, Growth, Journal, Set, journal, note_joined
 from .._tracing.made_objects import PLAIN_NEW, attributes_of
 from .._tracing.moved import is_moved, parts_of
 from .._tracing.recorder import recording
@@ -145,11 +145,13 @@ def records_in(value: Any) -> list[Any]:
     return found
 
 
-def note_one_of_several(record: Any, name: str, site: Any) -> None:
-    """Remembers that an object stands for one of several: which one, the graph will know."""
+def note_one_of_several(records: list[Any], name: str, site: Any) -> None:
+    """Remembers that objects may be one and the same: which one, the graph will know."""
     now = journal()
-    if now is not None and not hasattr(type(record), "__carries__"):
-        now.one_of_several[id(record)] = (record, name, site)
+    several = [each for each in records if not hasattr(type(each), "__carries__")]
+    if now is not None:
+        now.one_of_several |= {id(each): (each, name, site) for each in several}
+        note_joined(several, name, site)
 
 
 def leaves_of(value: Any) -> list[Any]:
@@ -215,14 +217,20 @@ def as_left(values: Iterable[Any], written: Journal) -> dict[int, Any]:
 
 
 def changed_lists(written: Journal) -> dict[int, list[Any]]:
-    """What is in the lists of the trace that methods changed, by their ids."""
-    growths = [each for each in written.changes if isinstance(each, Growth) and not each.outlives]
-    lists = [growth.container.read() for growth in growths]
+    """What is in the lists of the trace that were changed, by their ids."""
+    lists = [_changed(each) for each in written.changes if not _outlives(each)]
     return {
         id(each): each[:]
         for each in lists
         if type(each) is list and not (written.made(each) or is_moved(each))
     }
+
+
+def _outlives(change: Change) -> bool:
+    """Whether what is changed is a container from around the trace."""
+    if isinstance(change, Growth):
+        return change.outlives
+    return getattr(change.location, "within", None) is not None
 
 
 def _changed(change: Change) -> Any:

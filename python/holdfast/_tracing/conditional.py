@@ -22,6 +22,7 @@ from .journal import (
     Journal,
     Set,
     changes_of,
+    chosen,
     conditional,
     conditional_at,
     conditional_beside,
@@ -33,6 +34,8 @@ from .moved import parts_of
 from .substituted_code import substitutions
 
 __all__ = [
+    "is_same",
+    "refuse_copied",
     "refuse_grown",
     "refuse_held",
     "refuse_item",
@@ -55,6 +58,11 @@ def _asks_itself(change: Change) -> bool:
     return isinstance(change, Set) and change.checked
 
 
+def _are_two(change: Change) -> bool:
+    """Whether both sides of a branch set a place, to values that do not go together."""
+    return isinstance(change, Set) and change.both is not None
+
+
 def refuse_length(container: Any) -> None:
     """How much a container holds must not depend on the way the graph goes."""
     for change in conditional(container):
@@ -65,7 +73,9 @@ def refuse_length(container: Any) -> None:
 def refuse_walk(container: Any) -> None:
     """Nor what is walked through, or handed to code that may do so."""
     for change in conditional(container):
-        if not _asks_itself(change) and (_is_new(change) or not _says_so(change.inside)):
+        if _asks_itself(change):
+            continue
+        if _is_new(change) or _are_two(change) or not _says_so(change.inside):
             _refuse(change, "all of it is read here")
 
 
@@ -107,13 +117,16 @@ def refuse_presence(container: Any, key: tuple[Any, ...] | None) -> None:
 
 
 def refuse_read(location: Location, value: Any) -> None:
-    """Nor a tensor that was there before a branch, and that one side put somewhere else.
+    """Nor what two sides of a branch set to values that do not go together.
 
-    One that the branch itself made says so when it is used.
+    Nor a tensor that was there before a branch, and that one side put somewhere else. One that the
+    branch itself made says so when it is used.
     """
     change = conditional_at(location.key)
     if change is None or _asks_itself(change):
         return
+    if _are_two(change):
+        _refuse(change, "it is read here")
     symbols = [leaf for leaf in leaves(value) if is_symbol(leaf)]
     if symbols and all(_holdfast.scope_of(leaf)["open"] for leaf in symbols):
         _refuse(change, "it is read here")
@@ -144,6 +157,11 @@ def refuse_held(journal: Journal, values: Iterable[Any], outside: Any) -> None:
             todo += attributes_of(thing).values()
 
 
+def refuse_copied(journal: Journal, values: Iterable[Any]) -> None:
+    """Nor what a side of a branch or an iteration hands on: the copy of it knows no condition."""
+    refuse_held(journal, values, lambda change: False)
+
+
 def refuse_stale(container: Any, closed: Journal | None = None) -> None:
     """Nor a container, where another one was changed that may be the same by a staged choice."""
     found = stale(container, closed)
@@ -164,6 +182,29 @@ def refuse_stale(container: Any, closed: Journal | None = None) -> None:
         labels=[
             decided | {"text": f"which {kind} it is, is decided here"},
             *used_here(f"a {kind} is read here that may be the one that was changed"),
+        ],
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two things are one object; which one a staged choice gave, nobody may ask."""
+    found = None if one is other else chosen(one, other)
+    if found is None:
+        return one is other
+    (name, site), kind = found, getattr(one, "kind", type(one)).__name__
+    named = name if " " in name else f"`{name}`"
+    decided = {"role": "placed", "loc": site.loc(), "primary": False}
+    fail(
+        "E0902",
+        f"whether a {kind} is another one is asked, and {named} is one of several",
+        f"which {kind} {named} is, is known when the graph runs, and Python compares objects while "
+        "code is traced",
+        fix=f"let a tensor say which one {named} is: set it where {named} is set, and ask that",
+        labels=[
+            decided | {"text": f"which {kind} it is, is decided here"},
+            *used_here("asked here"),
         ],
         subject={"name": name},
         op=site.kind,
@@ -241,7 +282,7 @@ def _refuse(change: Change, asked: str) -> NoReturn:
         for spot in filter(None, sides):
             born = {"role": "born", "loc": site.home.loc(spot), "primary": False}
             labels.append(born | {"text": f"{name} is set here"})
-    if len(sides) == 2 and all(sides) and not loop:
+    if _are_two(change) or (len(sides) == 2 and all(sides) and not loop):
         _refuse_kinds(change, name, labels)
     if isinstance(change, Growth):
         _refuse_growth(change, name, labels)
@@ -261,13 +302,17 @@ def _refuse(change: Change, asked: str) -> NoReturn:
 
 
 def stage_held(journal: Journal, values: Iterable[Any]) -> None:
-    """Lists that a side of a branch hands on, and that grew in a branch before, are read."""
-    places = substitutions()
-    for part in parts_of(list(values)) if places is not None else ():
+    """What a side of a branch hands on, and a branch before may have changed, is read.
+
+    Lists that grew become the graph's; what else it is, goes on as a copy that knows no condition.
+    """
+    places, held = substitutions(), list(values)
+    for part in parts_of(held) if places is not None else ():
         inside = journal.conditional.get(id(part), {}).values()
         for change in (*inside, *changes_of(part)) if type(part) is list else ():
             if places is not None and isinstance(change, Growth) and _may_be_staged(change):
                 places.stage_lists(change.site.key)
+    refuse_copied(journal, held)
 
 
 def _may_be_staged(change: Growth) -> bool:
@@ -289,6 +334,8 @@ def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> N
         labels.insert(1, born | {"text": f"`{change.method}` here"})
     loop = site is not None and site.kind != "if"
     where = "in a staged loop" if loop else "on one side of a staged `if` only"
+    if change.both:
+        where = "in two ways by the sides of a staged `if`"
     done = "grows" if change.method in _ADDING else "is changed"
     alike = f"change {name} before the loop, or after it" if loop else _alike(change, name)
     if change.outlives and not loop and change.method in ("append", "extend"):
@@ -312,25 +359,39 @@ def _alike(change: Growth, name: str) -> str:
     """What to write in place of a change that only one side of a branch makes."""
     anew = {"sort": "sorted({0})", "reverse": "{0}[::-1]"}.get(change.method)
     bare = name.strip("`")
-    if anew is not None and bare != name:
+    if anew is not None and bare != name and change.outlives:
         return f"give it another list, which a graph can choose: `{bare} = {anew.format(bare)}`"
     return f"change {name} on both sides alike, or before the `if`"
 
 
+def _kind(value: Any) -> str:
+    if isinstance(value, _holdfast.Tensor):
+        return str(value.dtype.name)
+    if hasattr(type(value), "__leaves_trace__"):  # one of the graph's
+        return f"a {value.kind.__name__} that grows"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a Python {type(value).__name__}" if value is not None else "None"
+
+
 def _refuse_kinds(change: Change, name: str, labels: list[dict[str, Any]]) -> NoReturn:
     """E0902: both sides set it, to what does not go together."""
-    kinds = dict.fromkeys(
-        str(each.value.dtype.name)
-        if isinstance(each.value, _holdfast.Tensor)
-        else f"a Python {type(each.value).__name__}"
-        for each in conditional_beside(change)
-    )
-    what = "two dtypes: " if len(kinds) == 2 else "two kinds of value: "
+    values = change.both or [each.value for each in conditional_beside(change)]
+    numbers = all(isinstance(each, (_holdfast.Tensor, bool, int, float)) for each in values)
+    kinds = list(dict.fromkeys(map(_kind, values)))
+    what = "two dtypes: " if numbers else "two kinds of value: "
+    if len(kinds) == 1:
+        what = "two values that don't go together, each "
     fail(
         "E0902",
         f"the two sides of a staged `if` give {name} {what}{' and '.join(kinds)}",
-        f"a tensor of a graph has one dtype, whichever way line {labels[0]['loc']['line']} goes",
-        fix=f"give both the same dtype with `{module_alias()}.cast`",
+        f"a tensor of a graph has one dtype, whichever way line {labels[0]['loc']['line']} goes"
+        if numbers
+        else f"which way line {labels[0]['loc']['line']} goes is known when the graph runs; it can "
+        "choose between tensors of one dtype",
+        fix=f"give both the same dtype with `{module_alias()}.cast`"
+        if numbers
+        else f"let both give {name} tensors of the same dtype, and as many of them",
         labels=labels,
         subject={"name": name.strip("`")},
         op="if",

@@ -22,6 +22,7 @@ __all__ = [
     "Journal",
     "Set",
     "changes_of",
+    "chosen",
     "conditional",
     "conditional_at",
     "conditional_beside",
@@ -48,13 +49,15 @@ __all__ = [
 class Set:
     """A value that was put into a place. `old` was there before."""
 
-    __slots__ = ("checked", "condition", "inside", "location", "old", "site", "value")
+    __slots__ = ("both", "checked", "condition", "inside", "location", "old", "site", "value")
 
     def __init__(self, location: Location, old: Any, value: Any) -> None:
         self.location, self.old, self.value = location, old, value
         self.inside: Any = value  # what the place holds while tracing; `value` may come from it
         self.condition: Any = None  # a tensor: performed where it is true
         self.site: Any = None  # the statement that the condition comes from
+        # What the sides of that give, if both set the place, to values that do not go together.
+        self.both: Any = None
         self.checked = False  # whether `inside` itself asks for the condition when it is used
 
     def touches(self) -> tuple[Any, ...]:
@@ -65,7 +68,10 @@ class Set:
 class Growth:
     """A method of a container that was called to change it, such as `append`."""
 
-    __slots__ = ("condition", "container", "inside", "keywords", "method", "site", "size", "value")
+    __slots__ = (
+        *("both", "condition", "container", "inside", "keywords", "method", "site", "size"),
+        "value",
+    )
 
     def __init__(
         self,
@@ -79,6 +85,7 @@ class Growth:
         self.inside: Any = arguments
         self.condition: Any = None
         self.site: Any = None
+        self.both: Any = None  # what both sides of that do to the container, if both change it
         self.size = 0  # of a list, how many elements there were before
 
     def touches(self) -> tuple[Any, ...]:
@@ -338,6 +345,19 @@ def note_joined(members: list[Any], name: str, site: Any, group: list[Any] | Non
     if now is not None and len(group) > 1:
         for each in members:
             now.joined.setdefault(id(each), []).append((group, name, site))
+
+
+def chosen(one: Any, other: Any) -> tuple[str, Any] | None:
+    """The name and the statement of a choice by which two things may be one; None if none is."""
+    first, second = (
+        [group for each in _open.journals for group in each.joined.get(id(thing), ())]
+        for thing in (one, other)
+    )
+    others = {id(member) for members, _, _ in second for member in members}
+    for members, name, site in first:
+        if not others.isdisjoint(map(id, members)):
+            return name, site
+    return None
 
 
 def stale(container: Any, closed: Journal | None = None) -> tuple[str, Any] | None:

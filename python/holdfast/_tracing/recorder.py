@@ -409,7 +409,12 @@ class Recorder:
 
     def note_space(self, holder: Any, space: Any) -> None:
         """The `__dict__` of an object was read: what is put into it becomes attributes."""
-        if isinstance(space, dict) and not self.is_made(holder):
+        if not isinstance(space, dict):
+            return
+        for each in open_journals(self.journal):
+            if each.made(holder):
+                each.note_made(space)
+        if not self.is_made(holder):
             self._outside[id(space)] = (space, SpaceLocation(holder))
             self._asked.add(id(space))
 
@@ -557,10 +562,10 @@ class Recorder:
 
 def _need_certain(location: Location, value: Any) -> None:
     """Refuses to read what only one side of a staged branch put there."""
+    refuse_read(location, value)
     perhaps = uncertain(location.key)
     if perhaps is not None:
         _refuse_uncertain(location, perhaps)
-    refuse_read(location, value)
 
 
 def _refuse_uncertain(location: Location, store: Set) -> None:
