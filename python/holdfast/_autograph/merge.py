@@ -17,7 +17,17 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.composite import either
-from .._tracing.journal import Change, Growth, Journal, Set, changes_of, mutate, note_joined, put, write
+from .._tracing.journal import (
+    Change,
+    Growth,
+    Journal,
+    Set,
+    changes_of,
+    mutate,
+    note_joined,
+    put,
+    write,
+)
 from .._tracing.journal import journal as current_journal
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
 from .._tracing.moved import move_perhaps
