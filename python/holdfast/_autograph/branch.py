@@ -92,8 +92,8 @@ def staged_if(
         finally:
             names, lists = cells.read_all(site.outputs), changed_lists(journal)
             left = as_left([*names.values(), *_stored(journal), *lists.values()], journal)
-            cells.write_all(before)
             journal.undo_outside()
+            cells.write_all(before)  # last: a function inside may have set one that was set before
         return Outcome(names, left, journal, lists, raised)
 
     raised: dict[bool, str] = {}

@@ -17,7 +17,17 @@ from typing import Any
 from .._flow import control
 from .._tensors import registry
 from .._tensors.composite import either
-from .._tracing.journal import Change, Growth, Journal, Set, mutate, note_joined, put, write
+from .._tracing.journal import (
+    Change,
+    Growth,
+    Journal,
+    Set,
+    changes_of,
+    mutate,
+    note_joined,
+    put,
+    write,
+)
 from .._tracing.journal import journal as current_journal
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
 from .._tracing.moved import move_perhaps
@@ -425,10 +435,15 @@ class _Pairing:
             raise Again(whole=whole)
 
     def left_in(self, container: Any) -> list[Any]:
-        """What each side leaves in a list of the trace that one of them changes, or nothing."""
-        number = id(container)
-        known = number in self.a.lists or number in self.b.lists
-        return [each.lists.get(number, container) for each in (self.a, self.b)] if known else []
+        """What each side leaves in a list of the trace that one of them changes.
+
+        Nothing, if that depends on branches inside of it or before.
+        """
+        number, sides = id(container), (self.a, self.b)
+        unsure = changes_of(container) or any(number in each.journal.conditional for each in sides)
+        if unsure or not any(number in each.lists for each in sides):
+            return []
+        return [each.lists.get(number, container) for each in sides]
 
     def in_order(self, container: Any) -> bool:
         """Whether what sides do to a container may be paired one by one."""
@@ -443,7 +458,7 @@ class _Pairing:
     def whole_list(self, container: Any) -> Callable[[list[Any]], None] | None:
         """What fills a list after the branch; None if its sides leave what does not go together."""
         number, left = id(container), self.left_in(container)
-        if not left or any(number in each.journal.conditional for each in (self.a, self.b)):
+        if not left:
             return None
         key: Key | None = ("list", number) if number in self.a.lists else None
         made = self.left("a list", key, left[0], left[1], False)
