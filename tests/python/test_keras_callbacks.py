@@ -570,7 +570,9 @@ def test_what_callbacks_add_lasts_for_its_moment():
 
 def test_a_history_is_one_dict_of_numbers_and_arrays():
     model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2)])
-    model.compile("sgd", "mse", metrics=[keras.metrics.R2Score(class_aggregation=None, name="each")])
+    model.compile(
+        "sgd", "mse", metrics=[keras.metrics.R2Score(class_aggregation=None, name="each")]
+    )
     x, y = data()
     y = np.concatenate([y, -y], axis=1)
     recorded = callbacks.History()
