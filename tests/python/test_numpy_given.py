@@ -45,6 +45,7 @@ def test_texts_without_elements_are_texts(kind, shape):
         assert t.dtype == tf.string and t.shape == shape
     assert tf.strings.length(array).shape == shape
     assert tf.data.Dataset.from_tensors(array).element_spec == tf.TensorSpec(shape, tf.string)
+    assert tf.ragged.constant(array, ragged_rank=0).dtype == tf.string
 
 
 def test_numbers_wider_than_a_tensors_need_a_dtype():

@@ -38,7 +38,8 @@ def constant(
         made = _holdfast.constant(pylist, None if dtype is None else as_dtype(dtype))
         return registry.function("reshape")(made, as_shape(inner_shape).as_list())
     values, splits = _taken_apart(pylist, ragged_rank, inner_shape)
-    made = _flat(values, dtype, inner_shape)
+    whole = not splits and isinstance(pylist, np.ndarray)  # which says of what it has no element
+    made = _flat(pylist if whole else values, dtype, inner_shape)
     if not splits:
         return made
     return RaggedTensor._of(made, [_holdfast.convert(np.array(each), kind) for each in splits])
@@ -81,7 +82,7 @@ def _is_inside(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> bool:
     return len(as_shape(inner_shape)) >= max(_depths(pylist))
 
 
-def _flat(values: list[Any], dtype: Any, inner_shape: Any) -> Any:
+def _flat(values: Any, dtype: Any, inner_shape: Any) -> Any:
     wanted = None if dtype is None else as_dtype(dtype)
     made = _holdfast.constant(values, wanted)
     if inner_shape is None:
