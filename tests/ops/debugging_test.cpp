@@ -81,10 +81,8 @@ TEST(Debugging, PairsAreBroadcastAndShownUpToTheNumberAskedFor) {
   Tensor x = constant({{1.0, 2.0}, {3.0, 4.0}}), y = Tensor::of({1.f, 5.f});
   std::string text = said([&] { assert_equal(x, y, {.summarize = 2}); });
   EXPECT_TRUE(has(text, "`x[0, 1]` is 2.0 and `y[0, 1]` is 5.0")) << text;
-  EXPECT_TRUE(has(text,
-                  "3 of 4 are not: `x[0, 1]` is 2.0 and `y[0, 1]` is 5.0; `x[1, 0]` is 3.0 and "
-                  "`y[1, 0]` is 1.0."))
-      << text;
+  EXPECT_TRUE(has(text, "3 of 4 are not: `x[0, 1]` is 2.0 and")) << text;
+  EXPECT_TRUE(has(text, "`y[0, 1]` is 5.0; `x[1, 0]` is 3.0 and `y[1, 0]` is 1.0.")) << text;
   EXPECT_TRUE(has(said([&] { assert_less(x, 4); }), "`x[1, 1]` is 4.0 and `y[1, 1]` is 4.0"));
 }
 

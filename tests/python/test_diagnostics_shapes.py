@@ -8,6 +8,7 @@ line says what the message holds: `#@` alone that it shows this line, `#@ says: 
 import linecache
 import pathlib
 import re
+import sys
 
 import pytest
 
@@ -142,3 +143,61 @@ def test_a_list_that_becomes_one_tensor_is_not_named_by_its_first_item():
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         tf.reshape([tf.ones([3]) + 1.0, tf.ones([3])], [4, -1])
     assert "`tensor` is float32[2,3]" in str(caught.value).splitlines()[0]
+
+
+STEPS = """import holdfast as tf
+def step_all(tape, loss, held):
+    grads = tape.gradient(loss, held)
+    return [w - 0.1 * g for w, g in zip(held, grads)]
+def step_one(tape, loss, w):
+    return w - 0.1 * tape.gradient(loss, w)
+"""
+
+REPLACED = {
+    "list": """import holdfast as tf
+import steps_elsewhere
+ws = [tf.Variable(1.0), tf.Variable(2.0)]
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = ws[0] * ws[1]
+    ws = steps_elsewhere.step_all(tape, loss, ws)
+""",
+    "name": """import holdfast as tf
+from steps_elsewhere import step_one
+rate = tf.Variable(1.0)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = rate * rate
+    rate = step_one(tape, loss, rate)
+""",
+    "attribute": """import holdfast as tf
+import steps_elsewhere as steps
+class Line:
+    def __init__(self):
+        self.slope = tf.Variable(1.0)
+    def fit(self):
+        with tf.GradientTape() as tape:
+            loss = self.slope * 3.0
+        self.slope = steps.step_one(tape, loss, self.slope)
+line = Line()
+for _ in range(3):
+    line.fit()
+""",
+}
+
+
+@pytest.mark.parametrize("shape", REPLACED)
+def test_a_helper_of_another_module_that_replaces_a_variable_is_found(shape, tmp_path, monkeypatch):
+    (tmp_path / "steps_elsewhere.py").write_text(STEPS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "steps_elsewhere", raising=False)
+    source = REPLACED[shape]
+    error = run(source, f"<replaced {shape}>")
+    name = {"list": "ws", "name": "rate", "attribute": "self.slope"}[shape]
+    assert error.code == "E0404" and f"`{name}" in str(error).splitlines()[0]
+    rebound = next(label for label in error.diagnostic.labels if label.role == "rebound")
+    assert f"{name} = step" in source.splitlines()[rebound.loc.line - 1]
+    assert any("assign(" in fix.title + str(fix.edits) for fix in error.diagnostic.fixes)
+    for fix in error.diagnostic.fixes:
+        for edit in fix.edits:
+            assert run(source.replace(edit.old, edit.new), f"<mended {shape}>") is None

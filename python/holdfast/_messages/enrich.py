@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .. import _holdfast
 from .birth_names import name_at
+from .called import name_function
 from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .rebinding import statement_loc
 from .source import shown_name
@@ -28,7 +29,7 @@ _LOOKED_AT = 20_000  # values, after which the search for holders ends
 def enrich(said: dict[str, Any]) -> bool:
     """Adds to the dict form of a Diagnostic what is known here; whether there was anything."""
     add = _ADDITIONS.get(said["code"])
-    return add is not None and add(said)
+    return name_function(said) | (add is not None and add(said))
 
 
 # E0701: the line that placed each operand, and the edit that copies one.

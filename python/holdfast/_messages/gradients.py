@@ -258,8 +258,9 @@ def _with_persistent(fix: dict[str, Any], opened: Mark) -> dict[str, Any]:
     one_line = whole is not None and whole.line == whole.end_line
     if whole is None or not one_line or not _takes_persistent(whole.text):
         return fix
-    gap = "" if whole.text.endswith("()") else ", "
-    new = whole.text[:-1] + gap + "persistent=True)"
+    before = whole.text[:-1].rstrip()
+    gap = "" if before.endswith("(") else " " if before.endswith(",") else ", "
+    new = before + gap + "persistent=True)"
     place = {"file": opened.loc()["file"], "line": whole.line, "col": whole.col}
     edits = [place | {"old": whole.text, "new": new}]
     return fix | {"applicability": "tested", "edits": edits}

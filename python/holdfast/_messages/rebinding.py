@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from .. import _holdfast
 from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .provenance import type_text
 from .raising import fail, used_here
-from .source import shown_name
+from .source import operand_names, shown_name
 from .source_text import line_at, tree_of
 
 __all__ = [
@@ -38,6 +39,7 @@ class Rebinding(NamedTuple):
     statement: _Assignment
     loc: dict[str, Any]  # of the statement
     container: bool
+    frame: FrameType  # that runs it
 
 
 _Functions = tuple[int, ...]  # around a node, outermost first, by where they begin
@@ -218,13 +220,39 @@ def _same_place(text: str, name: str) -> bool:
 def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | None:
     """How `source` took the place of a Variable it was computed from, if it did.
 
-    `update`: by a training step, whose new value comes from a gradient.
+    `update`: by a training step, whose new value comes from a gradient. A parameter is looked for
+    where its function is called, under the name that it is given by.
     """
     if not isinstance(source, _holdfast.Tensor):
         return None
-    frame, born = user_frame(), born_loc(source)
-    tree = tree_of(frame.f_code.co_filename) if frame is not None else None
-    if frame is None or born is None or tree is None:
+    frame, found = user_frame(), None
+    while frame is not None and found is None:
+        found = _rebound_in(frame, source, name, update)
+        name, frame = _given_as(name, frame)
+    return found
+
+
+def _given_as(name: str, frame: FrameType) -> tuple[str, FrameType | None]:
+    """What the caller of a function writes for a parameter, or for a part of one; and its frame."""
+    code, caller = frame.f_code, frame.f_back
+    first = re.split(r"\W", name, maxsplit=1)[0]
+    parameters = code.co_varnames[: code.co_argcount]
+    if caller is None or first not in parameters:
+        return name, None
+    names = operand_names(caller.f_code, caller.f_lasti)
+    if getattr(resolve(caller, names.function), "__code__", None) is not code:
+        return name, None
+    at = parameters.index(first)
+    text = names.keywords.get(first)
+    if text is None and at < len(names.operands):
+        text = names.operands[at]
+    return (name, None) if text is None else (text.text + name[len(first) :], caller)
+
+
+def _rebound_in(frame: FrameType, source: Any, name: str, update: bool) -> Rebinding | None:
+    born = born_loc(source)
+    tree = tree_of(frame.f_code.co_filename)
+    if born is None or tree is None:
         return None
     gradients, name = _Gradients(tree, frame), _as_unparsed(name)
     direct = source._variable_born()
@@ -252,7 +280,12 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     held = resolve(frame, where)
     container = container or isinstance(held, (list, tuple, dict))
     return Rebinding(
-        where, variable, statement, statement_loc(statement, frame.f_code.co_filename), container
+        where,
+        variable,
+        statement,
+        statement_loc(statement, frame.f_code.co_filename),
+        container,
+        frame,
     )
 
 
@@ -390,10 +423,9 @@ def rebound_labels(found: Rebinding, source: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _flat(container: str) -> str:
+def _flat(container: str, frame: FrameType) -> str:
     """An expression for all that a container holds, at whatever depth."""
-    frame = user_frame()
-    held = resolve(frame, container) if frame is not None else None
+    held = resolve(frame, container)
     deep = isinstance(held, (list, tuple)) and any(isinstance(x, (list, tuple, dict)) for x in held)
     plain = isinstance(held, (list, tuple)) and not deep
     return container if plain else f"{module_alias()}.nest.flatten({container})"
@@ -406,7 +438,7 @@ def assign_fix(found: Rebinding) -> dict[str, Any]:
     if new is None or not one_line:
         title = f"keep the Variable, and change it in place: `{found.name}.assign(...)`"
         if found.container:
-            loop = f"for v, value in zip({_flat(found.name)}, ...): v.assign(value)"
+            loop = f"for v, value in zip({_flat(found.name, found.frame)}, ...): v.assign(value)"
             title = f"keep the Variables, and change each in place: `{loop}`"
         return {"title": title, "applicability": "manual", "edits": []}
     line = found.loc["source"].encode()
@@ -434,7 +466,7 @@ def _in_place(found: Rebinding) -> tuple[str, str] | None:
         case ((ast.Tuple(elts=places) | ast.List(elts=places)), ast.Tuple(elts=values)) if len(
             places
         ) == len(values):
-            changes = _changes(places, values, source)
+            changes = _changes(places, values, found)
             return None if changes is None else ("; ".join(changes), "tested")
         case _, (
             ast.ListComp(elt=elt, generators=[generator])
@@ -450,15 +482,15 @@ def _in_place(found: Rebinding) -> tuple[str, str] | None:
     return None
 
 
-def _changes(places: list[ast.expr], values: list[ast.expr], source: str) -> list[str] | None:
+def _changes(places: list[ast.expr], values: list[ast.expr], found: Rebinding) -> list[str] | None:
     """A statement for each of several places, in order; None where one needs all at once."""
-    frame = user_frame()
+    source = found.loc["source"]
     out: list[str] = []
     for i, (place, value) in enumerate(zip(places, values, strict=True)):
         text = ast.unparse(place)
         if any(_needs(value, ast.unparse(before), but=text) for before in places[:i]):
             return None  # the old value, which is gone by then
-        held = resolve(frame, text) if frame is not None else None
+        held = resolve(found.frame, text)
         if not isinstance(held, _holdfast.Tensor):
             return None
         if held._variable_born() is None:

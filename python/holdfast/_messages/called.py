@@ -1,0 +1,125 @@
+"""The function of ours that a line calls, where an op inside of it refused its arguments."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import re
+from types import FrameType, ModuleType
+from typing import Any
+
+from .. import _holdfast
+from .diagnostics import resolve, user_frame
+from .source_text import tree_of
+
+__all__ = ["name_function"]
+
+_OF_ARGUMENTS = {"E0904", "E1101", "E1102", "E1103"}
+_OURS = ("holdfast", "tensorflow")
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OPTION = re.compile(r"`(\w+)=[^`]*`")
+
+
+def name_function(said: dict[str, Any]) -> bool:
+    """Lets a message of an inner op begin with the function that the program calls.
+
+    Advice goes that is for calls of the op: the program does not call it.
+    """
+    if said["code"] not in _OF_ARGUMENTS or _holdfast.raw_op_record(said["op"]) is None:
+        return False
+    found = _called(said)
+    if found is None:
+        return False
+    words, function, again = found
+    before = said["headline"], said["fixes"]
+    name, record = words.rpartition(".")[2], getattr(function, "record", None)
+    own = isinstance(record, dict) and record.get("op") == said["op"]
+    told = re.search(rf"\b{re.escape(name)}\b", said["headline"]) is not None
+    fixes = [fix for fix in said["fixes"] if own or _fits(fix["title"], function)]
+    said["fixes"] = fixes or (_sizes(said) if said["fixes"] else [])
+    if again:  # what one run of the line needs may spoil another
+        said["fixes"] = [
+            fix | {"applicability": "maybe"} if fix["applicability"] == "tested" else fix
+            for fix in said["fixes"]
+        ]
+    if not (own or told or _same(name, said["op"])):
+        said["headline"] = f"{words}: {said['headline'].removeprefix(said['op'] + ': ')}"
+    return before != (said["headline"], said["fixes"])
+
+
+def _called(said: dict[str, Any]) -> tuple[str, Any, bool] | None:
+    """The function of this package that is called where the message points.
+
+    The path it has there, the function, and whether it is called there, or in these words, more
+    than once.
+    """
+    used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
+    tree = tree_of(used["file"]) if used is not None else None
+    frame = user_frame()
+    if used is None or tree is None or frame is None:
+        return None
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+            continue
+        if (node.lineno, node.col_offset) != (used["line"], used["col_begin"]):
+            continue
+        words = ast.unparse(node.func)
+        found = _meant(words, frame)
+        if getattr(found, "__module__", "").partition(".")[0] == __name__.partition(".")[0]:
+            again = any(_repeats(each, node) for each in ast.walk(tree))
+            return words.partition(".")[2] or words, found, again
+    return None
+
+
+def _repeats(other: ast.AST, call: ast.Call) -> bool:
+    """Whether another node is a loop around a call, or says the same beside it."""
+    if isinstance(other, _LOOPS):
+        begins, ends = (
+            (other.lineno, other.col_offset),
+            (call.end_lineno or 0, call.end_col_offset or 0),
+        )
+        last = other.end_lineno or 0, other.end_col_offset or 0
+        return begins <= (call.lineno, call.col_offset) and ends <= last
+    beside = isinstance(other, ast.Call) and other is not call and other.lineno == call.lineno
+    return beside and ast.unparse(other) == ast.unparse(call)
+
+
+def _meant(words: str, frame: FrameType) -> Any:
+    """What a path stands for; modules of ours give names that they load when asked."""
+    first, _, rest = words.partition(".")
+    root = resolve(frame, first)
+    ours = isinstance(root, ModuleType) and root.__name__.partition(".")[0] in _OURS
+    if not ours or not rest:
+        return resolve(frame, words)
+    try:
+        return operator.attrgetter(rest)(root)
+    except AttributeError:
+        return None
+
+
+def _sizes(said: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is left to advise of operands whose sizes do not fit."""
+    if said["code"] not in ("E0904", "E1102"):
+        return []
+    known = [each for each in (said["subject"], *said["others"]) if each["name"]]
+    shown = [f"`{each['name']}` {each['shape']}" for each in known if each["shape"] != "[]"]
+    title = f"check the sizes of {' and '.join(shown[:2])} where they are made"
+    return [{"title": title, "applicability": "manual", "edits": []}] if shown else []
+
+
+def _same(function: str, op: str) -> bool:
+    """Whether a function and an op have one name: `matmul` and `BatchMatMulV2`."""
+    plain, known = function.replace("_", "").lower(), op.lower()
+    return plain in known or known in plain
+
+
+def _fits(title: str, function: Any) -> bool:
+    """Whether advice is good for calls of `function`: it gives it no argument of another one."""
+    options = _OPTION.findall(title)
+    if not options:
+        return not title.startswith("`[")
+    try:
+        return set(options) <= set(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
