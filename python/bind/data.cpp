@@ -595,9 +595,6 @@ void bind_data(nb::module_& m) {
   bind_data_files(m);
   bind_data_iterators(m);
   bind_examples(m);
-  m.def(
-      "data_stop_workers", [] { data::stop_workers(); },
-      "Ends the threads of all pipelines: the interpreter is about to go.");
 }
 
 }  // namespace holdfast::py

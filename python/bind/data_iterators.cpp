@@ -1,5 +1,6 @@
 // Iterators of graphs that sessions run.
 #include "holdfast/data/graph_iterators.h"
+#include "holdfast/data/worker.h"
 #include "python/bind/data.h"
 
 namespace nb = nanobind;
@@ -8,6 +9,9 @@ using namespace nb::literals;
 namespace holdfast::py {
 
 void bind_data_iterators(nb::module_& m) {
+  m.def(
+      "data_stop_workers", [] { data::stop_workers(); },
+      "Ends the threads of all pipelines: the interpreter is about to go.");
   m.def(
       "data_graph_iterator",
       [](nb::handle begins) {

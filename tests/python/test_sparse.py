@@ -526,5 +526,5 @@ def test_sizes_that_are_no_number_together_are_refused(traced):
     assert most.dense_shape.numpy().tolist() == [2**63 - 1]
     assert most.indices.numpy().tolist() == [[1], [WIDE]]
     for a, b in ((WIDE, WIDE), (2**63 - 1, 2), (5, 2**63 - 1)):
-        with pytest.raises(ValueError, match="more than an int64 holds"):
+        with pytest.raises(ValueError, match=r"more\s+than\s+an\s+int64\s+holds"):
             join(tf.constant(a, tf.int64), tf.constant(b, tf.int64))

@@ -14,16 +14,7 @@ from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
 from .._tracing.conditional import refuse_copied, refuse_grown, refuse_stale, refuse_walk
-from .._tracing.journal import (
-    Change,
-    Growth,
-    Journal,
-    Set,
-    journal,
-    mutate,
-    put,
-    raw_write,
-)
+from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,

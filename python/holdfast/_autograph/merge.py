@@ -23,13 +23,9 @@ from .._tracing.journal import (
     Journal,
     Set,
     changes_of,
-    mutate,
     note_joined,
-    put,
-    write,
 )
-from .._tracing.journal import journal as current_journal
-from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
+from .._tracing.locations import MISSING, Location
 from .._tracing.moved import move_perhaps
 from .._tracing.recorder import recording
 from ..errors import fail
@@ -38,6 +34,7 @@ from .carried import innermost
 from .growing import Lists
 from .jumps import VALUE
 from .outcome import Key, Outcome, is_unset, runs
+from .performing import fill, perform, perform_if
 from .records import (
     containers,
     containers_beside,
@@ -462,7 +459,7 @@ class _Pairing:
             return None
         key: Key | None = ("list", number) if number in self.a.lists else None
         made = self.left("a list", key, left[0], left[1], False)
-        return None if made is None else lambda outputs: _fill(container, made(outputs))
+        return None if made is None else lambda outputs: fill(container, made(outputs))
 
     def change(self, key: Key) -> Callable[[list[Any]], None]:
         """What performs a change after the branch."""
@@ -473,7 +470,7 @@ class _Pairing:
         if mine is not None and other is not None and paired:
             made = self.left(_label(mine), key, mine.value, other.value, False)
             if made is not None:
-                return lambda outputs: _perform(mine, made(outputs))
+                return lambda outputs: perform(mine, made(outputs))
         if mine is None and other is not None and other.condition is None:
             return self.single(1, key, other)
         if other is None and mine is not None and mine.condition is None:
@@ -497,7 +494,7 @@ class _Pairing:
         """A change of one side: the other gives what was there before, if it can stand for it."""
         if (self.a, self.b)[1 - side].raised:
             alone = self.one(side, key, change.value, numbers=False)
-            return lambda outputs: _perform(change, alone(outputs))
+            return lambda outputs: perform(change, alone(outputs))
         if isinstance(change, Growth):
             return self.under_condition(side, key, change)
         value, before = change.value, change.location.read()
@@ -510,7 +507,7 @@ class _Pairing:
         elif before is not MISSING:
             made = self.left(_label(change), None, before, value, False)
         if made is not None:
-            return lambda outputs: _perform(change, made(outputs))
+            return lambda outputs: perform(change, made(outputs))
         return self.under_condition(side, key, change)
 
     def under_condition(
@@ -523,14 +520,14 @@ class _Pairing:
         made = self.one(side, key, change.value, numbers=False)
         if change.condition is not None:
             taken = self.one(side, ("taken", *key), change.condition)
-            return lambda outputs: _perform_if(
+            return lambda outputs: perform_if(
                 change, made(outputs), taken(outputs), change.site, change.both
             )
         asked = self.predicate
         if side == 0:
-            return lambda outputs: _perform_if(change, made(outputs), asked, self.site, both)
+            return lambda outputs: perform_if(change, made(outputs), asked, self.site, both)
         opposite = registry.function("logical_not")
-        return lambda outputs: _perform_if(change, made(outputs), opposite(asked), self.site, both)
+        return lambda outputs: perform_if(change, made(outputs), opposite(asked), self.site, both)
 
 
 class _Output:
@@ -557,48 +554,3 @@ def _filled(like: Any, leaves: list[Any]) -> Made:
 def _label(change: Change) -> str:
     location: Location = change.location if isinstance(change, Set) else change.container
     return location.describe()
-
-
-def _fill(container: list[Any], new: list[Any]) -> None:
-    old = container[:]
-    for i, (each, before) in enumerate(zip(new, old, strict=False)):
-        if each is not before:
-            put(ItemLocation(container, i), each)
-    for each in new[len(old) :]:
-        mutate(container, None, "append", (each,))
-    for _ in old[len(new) :]:
-        mutate(container, None, "pop", ())
-
-
-def _perform(change: Change, value: Any) -> None:
-    if isinstance(change, Set):
-        put(change.location, value)
-        return
-    container = change.container.read()
-    mutate(container, change.container.within, change.method, value, change.keywords)
-
-
-def _perform_if(change: Change, value: Any, condition: Any, site: Site, both: Any) -> None:
-    """The same for a change that happens only where `condition` holds, which `site` decides."""
-    now = current_journal()
-    if now is None:
-        return
-    # The symbol of the branch goes into its place: who reads it before the graph has run learns
-    # which branch it belongs to.
-    made: Change
-    if isinstance(change, Set):
-        made = Set(change.location, change.location.read(), value)
-        if isinstance(change.location, ItemLocation):
-            now.keep(change.location.holder())
-        write(change.location, change.inside)
-    else:
-        container = change.container.read()
-        now.keep(container)
-        size = len(container)
-        raw_method(container, change.method)(*change.inside, **change.keywords)
-        made = Growth(
-            Object(container, change.container.within), change.method, value, change.keywords
-        )
-        made.size = size
-    made.inside, made.condition, made.site, made.both = change.inside, condition, site, both
-    now.add(made)

@@ -11,13 +11,14 @@ from typing import Any
 
 from .. import _holdfast
 from .diagnostics import resolve, user_frame
-from .source_text import tree_of
+from .source_text import PerFile, parse
 
 __all__ = ["name_function"]
 
 _OF_ARGUMENTS = {"E0904", "E1101", "E1102", "E1103"}
 _OURS = ("holdfast", "tensorflow")
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OP = re.compile(r"([A-Z]\w*): ")
 _OPTION = re.compile(r"`(\w+)=[^`]*`")
 
 
@@ -35,6 +36,7 @@ def name_function(said: dict[str, Any]) -> bool:
     before = said["headline"], said["fixes"]
     name, record = words.rpartition(".")[2], getattr(function, "record", None)
     own = isinstance(record, dict) and record.get("op") == said["op"]
+    own = own or getattr(function, "__name__", "") == said["op"]  # a raw op, whatever it is called
     told = re.search(rf"\b{re.escape(name)}\b", said["headline"]) is not None
     fixes = [fix for fix in said["fixes"] if own or _fits(fix["title"], function)]
     said["fixes"] = fixes or (_sizes(said) if said["fixes"] else [])
@@ -43,8 +45,9 @@ def name_function(said: dict[str, Any]) -> bool:
             fix | {"applicability": "maybe"} if fix["applicability"] == "tested" else fix
             for fix in said["fixes"]
         ]
-    if not (own or told or _same(name, said["op"])):
-        said["headline"] = f"{words}: {said['headline'].removeprefix(said['op'] + ': ')}"
+    first = _OP.match(said["headline"])  # a kernel may be that of several ops
+    if not (own or told or _same(name, said["op"]) or (first and _same(name, first[1]))):
+        said["headline"] = f"{words}: {said['headline'][first.end() if first else 0 :]}"
     return before != (said["headline"], said["fixes"])
 
 
@@ -55,34 +58,52 @@ def _called(said: dict[str, Any]) -> tuple[str, Any, bool] | None:
     than once.
     """
     used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
-    tree = tree_of(used["file"]) if used is not None else None
     frame = user_frame()
-    if used is None or tree is None or frame is None:
+    if used is None or frame is None:
         return None
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
-            continue
-        if (node.lineno, node.col_offset) != (used["line"], used["col_begin"]):
-            continue
+    calls = _files.get(used["file"])
+    for node in calls.beginning_at(used["line"], used["col_begin"]):
         words = ast.unparse(node.func)
         found = _meant(words, frame)
         if getattr(found, "__module__", "").partition(".")[0] == __name__.partition(".")[0]:
-            again = any(_repeats(each, node) for each in ast.walk(tree))
-            return words.partition(".")[2] or words, found, again
+            return words.partition(".")[2] or words, found, calls.repeats(node)
     return None
 
 
-def _repeats(other: ast.AST, call: ast.Call) -> bool:
-    """Whether another node is a loop around a call, or says the same beside it."""
-    if isinstance(other, _LOOPS):
-        begins, ends = (
-            (other.lineno, other.col_offset),
-            (call.end_lineno or 0, call.end_col_offset or 0),
-        )
-        last = other.end_lineno or 0, other.end_col_offset or 0
-        return begins <= (call.lineno, call.col_offset) and ends <= last
-    beside = isinstance(other, ast.Call) and other is not call and other.lineno == call.lineno
-    return beside and ast.unparse(other) == ast.unparse(call)
+class _Calls:
+    """The calls of a file, and what runs them more than once."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        tree = parse("".join(lines))
+        nodes = list(ast.walk(tree)) if tree is not None else []
+        self._loops = [node for node in nodes if isinstance(node, _LOOPS)]
+        self._on_line: dict[int, list[ast.Call]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self._on_line.setdefault(node.lineno, []).append(node)
+
+    def beginning_at(self, line: int, column: int) -> list[ast.Call]:
+        return [
+            call
+            for call in self._on_line.get(line, ())
+            if call.col_offset == column and isinstance(call.func, (ast.Name, ast.Attribute))
+        ]
+
+    def repeats(self, call: ast.Call) -> bool:
+        """Whether a loop is around a call, or the line says the same once more."""
+        begin, end = (call.lineno, call.col_offset), (call.end_lineno, call.end_col_offset)
+        for loop in self._loops:
+            if (loop.lineno, loop.col_offset) <= begin and end <= (
+                loop.end_lineno,
+                loop.end_col_offset,
+            ):
+                return True
+        text = ast.unparse(call)
+        return sum(ast.unparse(each) == text for each in self._on_line[call.lineno]) > 1
+
+
+_files = PerFile(_Calls)
 
 
 def _meant(words: str, frame: FrameType) -> Any:

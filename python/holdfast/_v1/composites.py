@@ -8,7 +8,7 @@ from .. import _holdfast
 from .._composites.ragged.constants import constant_value
 from .._composites.ragged.tensor import RaggedTensor
 from .._composites.ragged.value import RaggedTensorValue
-from .._composites.sparse import functions, sets
+from .._composites.sparse import functions, reductions, sets
 from .._composites.sparse.ctc import ctc_beam_search_decoder_v1
 from .._composites.sparse.embedding import both_sparse, looked_up, safely_looked_up
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
@@ -77,7 +77,7 @@ def _concat(
 
 
 def _reduced(how: str, sparse: bool) -> Any:
-    function = getattr(functions, f"reduce_{how}")
+    function = getattr(reductions, f"reduce_{how}")
 
     def reduce(
         sp_input: Any,
@@ -182,6 +182,7 @@ _FUNCTIONS: dict[str, Any] = {
     "sparse_reduce_max_sparse": _reduced("max", sparse=True),
     "sparse_tensor_dense_matmul": functions.sparse_dense_matmul,
     "sparse_tensor_to_dense": functions.to_dense,
+    "sparse_softmax": reductions.softmax,
     "sparse.matmul": functions.sparse_dense_matmul,
     **{
         f"sparse_{name}": getattr(functions, name)
@@ -195,7 +196,6 @@ _FUNCTIONS: dict[str, Any] = {
             "reshape",
             "retain",
             "slice",
-            "softmax",
             "to_indicator",
             "transpose",
         )

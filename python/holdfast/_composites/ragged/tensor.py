@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,7 +22,7 @@ from ...errors import fail
 from . import partition
 from .printing import printed, text_of
 from .spec import RaggedTensorSpec
-from .value import RaggedTensorValue, nested_list
+from .value import RaggedTensorValue, nested_array, nested_list
 
 __all__ = ["RaggedTensor", "is_ragged", "whole_axis"]
 
@@ -514,7 +513,7 @@ class RaggedTensor(Composite):
     def numpy(self) -> Any:
         """An array of arrays; a plain one where all rows are as long."""
         flat, *splits = (_value_of(t) for t in self._tensors())
-        return _nested_array(flat, splits)
+        return nested_array(flat, splits)
 
     _numpy = numpy
 
@@ -584,20 +583,6 @@ def _same_count(was: Any, now: Any) -> None:
     before, after = (x.shape[0] if x.shape.rank else None for x in (was, now))
     if before is not None and after is not None and before != after:
         fail("E1102", f"a ragged tensor of {before} values got {after} others for them")
-
-
-def _nested_array(flat: Any, splits: Sequence[Any]) -> Any:
-    found = flat
-    for each in reversed(splits):
-        bounds = each.tolist()
-        rows = [found[a:b] for a, b in itertools.pairwise(bounds)]
-        if len({len(row) for row in rows}) == 1:
-            found = np.stack(rows)
-            continue
-        found = np.empty(len(rows), found.dtype if not rows else object)
-        for i, row in enumerate(rows):
-            found[i] = row
-    return found
 
 
 RaggedTensorSpec._VALUE = RaggedTensor

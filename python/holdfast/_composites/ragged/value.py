@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RaggedTensorValue", "nested_list"]
+__all__ = ["RaggedTensorValue", "nested_array", "nested_list"]
 
 
 class RaggedTensorValue:
@@ -60,3 +60,18 @@ def nested_list(flat: Any, splits: Sequence[Any]) -> list[Any]:
         bounds = each.tolist()
         found = [found[a:b] for a, b in itertools.pairwise(bounds)]
     return list(found)
+
+
+def nested_array(flat: Any, splits: Sequence[Any]) -> Any:
+    """As an array, of arrays where rows differ in their lengths."""
+    found = flat
+    for each in reversed(splits):
+        bounds = each.tolist()
+        rows = [found[a:b] for a, b in itertools.pairwise(bounds)]
+        if len({len(row) for row in rows}) == 1:
+            found = np.stack(rows)
+            continue
+        found = np.empty(len(rows), found.dtype if not rows else object)
+        for i, row in enumerate(rows):
+            found[i] = row
+    return found

@@ -21,7 +21,6 @@ from .places import (
     ordered,
     require_inside,
     require_ordered,
-    runs,
     summed,
     unravelled,
 )
@@ -52,7 +51,7 @@ def _shaped(indices: Any, values: Any, shape: Any, static: Any = None) -> Sparse
     return made
 
 
-def _axis(axis: Any, rank: int | None, name: str) -> int:
+def axis_of(axis: Any, rank: int | None, name: str) -> int:
     if rank is None:
         fail("E1102", f"`{name}`: the rank of the sparse tensor is not known")
     known = get_static_value(axis) if isinstance(axis, Tensor) else axis
@@ -221,7 +220,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     if rank is None and axis in (None, -1):  # the last one, wherever that is
         return _shaped(_concat([indices, zeros], 1), sparse.values, _concat([sizes, one], 0))
     whole = None if rank is None else rank + 1
-    at = _axis(-1 if axis is None else axis, whole, "tf.sparse.expand_dims")
+    at = axis_of(-1 if axis is None else axis, whole, "tf.sparse.expand_dims")
     indices = _concat([indices[:, :at], zeros, indices[:, at:]], 1)
     shape = _concat([sizes[:at], one, sizes[at:]], 0)
     known = sparse.shape.as_list()
@@ -296,7 +295,7 @@ def split(
     if num_split is None or axis is None:
         fail("E1104", "`tf.sparse.split` needs `num_split` and `axis`")
     count = int(num_split)
-    at = _axis(axis, sparse.shape.rank, "tf.sparse.split")
+    at = axis_of(axis, sparse.shape.rank, "tf.sparse.split")
     if count < 1:
         fail("E1103", f"`tf.sparse.split`: `num_split` is {count}, expected 1 or more")
     whole = sparse.dense_shape[at]
@@ -332,7 +331,7 @@ def concat(
         alone: SparseTensor = parts[0]
         return alone
     rank = next(iter(ranks), None)
-    at = _axis(axis, rank, "tf.sparse.concat")
+    at = axis_of(axis, rank, "tf.sparse.concat")
     sizes = [p.dense_shape for p in parts]
     widest = registry.function("reduce_max")(_stack(sizes), 0)
     if not expand_nonconcat_dims:
@@ -491,85 +490,6 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The smaller of both, element by element."""
     return _extreme("min", sp_a, sp_b)
-
-
-def _reduce(how: str, sp_input: Any, axis: Any, keepdims: Any, output_is_sparse: bool) -> Any:
-    name = f"tf.sparse.reduce_{how}"
-    sparse = need_sparse(sp_input, name)
-    rank = sparse.shape.rank
-    if rank is None:
-        fail("E1102", f"`{name}`: the rank of the sparse tensor is not known")
-    if isinstance(axis, Tensor):
-        axis = get_static_value(axis)
-    given = range(rank) if axis is None else (axis if hasattr(axis, "__len__") else [axis])
-    gone = {_axis(a, rank, name) for a in given}
-    require_inside(sparse, name)
-    kept = [a for a in range(rank) if a not in gone]
-    indices = _gather(sparse.indices, _holdfast.convert(kept, int64), axis=1)
-    shape = _gather(sparse.dense_shape, _holdfast.convert(kept, int64))
-    final = shape
-    if keepdims:
-        one = _holdfast.convert(1, int64)
-        final = _stack([one if a in gone else sparse.dense_shape[a] for a in range(rank)])
-    if output_is_sparse:
-        places, found = summed(indices, sparse.values, shape, how)
-        if keepdims:
-            at = {a: k for k, a in enumerate(kept)}
-            zeros = registry.function("zeros")(registry.function("shape")(places)[:1], int64)
-            places = _stack([places[:, at[a]] if a in at else zeros for a in range(rank)], 1)
-        return SparseTensor(places, found, final)
-    numbers, count = linear(indices, shape), elements(shape, name)
-    found = registry.function(f"math.unsorted_segment_{how}")(sparse.values, numbers, count)
-    if how != "sum":  # where there is no element at all, zero
-        ones = registry.function("ones_like")(numbers)
-        there = registry.function("math.unsorted_segment_sum")(ones, numbers, count)
-        found = _where(there > 0, found, registry.function("zeros_like")(found))
-    return _reshape(found, final)
-
-
-@named_ops
-def reduce_sum(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    output_is_sparse: bool = False,
-    name: str | None = None,
-) -> Any:
-    """Sums over axes: a dense tensor, unless a sparse one is asked for."""
-    return _reduce("sum", sp_input, axis, keepdims, output_is_sparse)
-
-
-@named_ops
-def reduce_max(
-    sp_input: Any,
-    axis: Any = None,
-    keepdims: Any = None,
-    output_is_sparse: bool = False,
-    name: str | None = None,
-) -> Any:
-    """The largest of the elements that are there, over axes."""
-    return _reduce("max", sp_input, axis, keepdims, output_is_sparse)
-
-
-@named_ops
-def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax of each row of the innermost axis, over the elements that are there."""
-    sparse = need_sparse(sp_input, "tf.sparse.softmax")
-    require_ordered(sparse, "tf.sparse.softmax")
-    rank = sparse.shape.rank
-    if rank is not None and rank < 2:
-        fail(
-            "E1102",
-            f"`tf.sparse.softmax` got a tensor of shape {sparse.shape}, expected 2 axes or more",
-        )
-    _, rows, count = runs(sparse.indices[:, :-1])
-    largest = registry.function("math.unsorted_segment_max")(sparse.values, rows, count)
-    shifted = registry.function("exp")(
-        sparse.values - registry.function("stop_gradient")(_gather(largest, rows))
-    )
-    total = registry.function("math.unsorted_segment_sum")(shifted, rows, count)
-    found: SparseTensor = sparse.with_values(shifted / _gather(total, rows))
-    return found
 
 
 @named_ops

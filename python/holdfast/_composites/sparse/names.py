@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._flow.checks import with_checks
 from ..._tensors.composite import wrap_handlers
-from . import functions, sets
+from . import functions, reductions, sets
 from .counting import bincount
 from .crossing import cross, cross_hashed
 from .ctc import ctc_beam_search_decoder, ctc_greedy_decoder
@@ -34,20 +34,19 @@ _FUNCTIONS = (
     "mask",
     "maximum",
     "minimum",
-    "reduce_max",
-    "reduce_sum",
     "reorder",
     "reset_shape",
     "reshape",
     "retain",
     "slice",
-    "softmax",
     "sparse_dense_matmul",
     "split",
     "to_dense",
     "to_indicator",
     "transpose",
 )
+
+_REDUCTIONS = ("reduce_max", "reduce_sum", "softmax")
 
 NAMES: dict[str, Any] = {
     "SparseTensor": SparseTensor,
@@ -63,5 +62,6 @@ NAMES: dict[str, Any] = {
     "nn.embedding_lookup_sparse": with_checks(embedding_lookup_sparse),
     "nn.safe_embedding_lookup_sparse": with_checks(safe_embedding_lookup_sparse),
     **{f"sparse.{name}": with_checks(getattr(functions, name)) for name in _FUNCTIONS},
+    **{f"sparse.{name}": with_checks(getattr(reductions, name)) for name in _REDUCTIONS},
     **{f"sets.{name}": getattr(sets, name) for name in sets.__all__},
 }
