@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -24,6 +25,7 @@ __all__ = [
     "statement_loc",
 ]
 
+_PACKAGE = os.path.dirname(_holdfast.__file__) + os.sep
 _METHODS = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
 _FILLS = ("append", "extend", "insert")
 
@@ -138,13 +140,22 @@ class _Gradients:
 
 
 def _givers_elsewhere(tree: ast.Module, frame: FrameType) -> Iterator[str]:
-    """How `tree` calls functions of other files that give gradients."""
-    for called, code in _called(tree, frame):
-        other = tree_of(code.co_filename)
-        if other is None or code.co_filename == frame.f_code.co_filename:
+    """How `tree` calls functions of other files of the program that give gradients."""
+    by_file: dict[str, list[tuple[str, str]]] = {}
+    for words, code in _called(tree, frame):
+        if code.co_filename != frame.f_code.co_filename and _is_of_program(code):
+            by_file.setdefault(code.co_filename, []).append((words, code.co_name))
+    for file, calls in by_file.items():
+        other = tree_of(file)
+        if other is None:
             continue
-        if _Gradients(other).gives(code.co_name):
-            yield called
+        gradients = _Gradients(other)
+        yield from (words for words, name in calls if gradients.gives(name))
+
+
+def _is_of_program(code: CodeType) -> bool:
+    own = code.co_filename.startswith(_PACKAGE)
+    return not own and not _holdfast.is_library(code.co_filename)
 
 
 def _called(node: ast.AST, frame: FrameType) -> Iterator[tuple[str, CodeType]]:
@@ -357,8 +368,10 @@ def refuse_rebound(tape: Any, target: Any, sources: list[Any], names: list[str])
     """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
     lost: dict[str, tuple[Rebinding, Any, str]] = {}
     for source, name in zip(sources, names, strict=True):
+        if tape._why_none(target, source) != "unwatched":
+            continue
         found = rebinding_of(source, name, update=True)
-        if found is not None and tape._why_none(target, source) == "unwatched":
+        if found is not None:
             lost.setdefault(found.name, (found, source, name))
     if not lost:
         return
