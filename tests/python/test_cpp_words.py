@@ -134,6 +134,9 @@ CODE = {
     "kNewAxis": ["x"],
     "kSoftmax": [],
     "kStraightThrough": [],
+    "kLastAxis": ["x"],
+    "kTranspose": ["x"],
+    "kReshape": ["x", "{2, 3}"],
 }
 # Words, or a piece of what the program has.
 WORDS = {

@@ -34,7 +34,6 @@ from .carried import innermost
 from .growing import Lists
 from .jumps import VALUE
 from .outcome import Key, Outcome, is_unset, runs
-from .performing import fill, perform, perform_if
 from .records import (
     containers,
     containers_beside,
@@ -43,6 +42,7 @@ from .records import (
     records_in,
     snapshot,
 )
+from .redoing import redo, redo_if, refill
 from .replaced import added
 from .sites import Site
 from .state import (
@@ -459,7 +459,7 @@ class _Pairing:
             return None
         key: Key | None = ("list", number) if number in self.a.lists else None
         made = self.left("a list", key, left[0], left[1], False)
-        return None if made is None else lambda outputs: fill(container, made(outputs))
+        return None if made is None else lambda outputs: refill(container, made(outputs))
 
     def change(self, key: Key) -> Callable[[list[Any]], None]:
         """What performs a change after the branch."""
@@ -470,7 +470,7 @@ class _Pairing:
         if mine is not None and other is not None and paired:
             made = self.left(_label(mine), key, mine.value, other.value, False)
             if made is not None:
-                return lambda outputs: perform(mine, made(outputs))
+                return lambda outputs: redo(mine, made(outputs))
         if mine is None and other is not None and other.condition is None:
             return self.single(1, key, other)
         if other is None and mine is not None and mine.condition is None:
@@ -494,7 +494,7 @@ class _Pairing:
         """A change of one side: the other gives what was there before, if it can stand for it."""
         if (self.a, self.b)[1 - side].raised:
             alone = self.one(side, key, change.value, numbers=False)
-            return lambda outputs: perform(change, alone(outputs))
+            return lambda outputs: redo(change, alone(outputs))
         if isinstance(change, Growth):
             return self.under_condition(side, key, change)
         value, before = change.value, change.location.read()
@@ -507,7 +507,7 @@ class _Pairing:
         elif before is not MISSING:
             made = self.left(_label(change), None, before, value, False)
         if made is not None:
-            return lambda outputs: perform(change, made(outputs))
+            return lambda outputs: redo(change, made(outputs))
         return self.under_condition(side, key, change)
 
     def under_condition(
@@ -520,14 +520,14 @@ class _Pairing:
         made = self.one(side, key, change.value, numbers=False)
         if change.condition is not None:
             taken = self.one(side, ("taken", *key), change.condition)
-            return lambda outputs: perform_if(
+            return lambda outputs: redo_if(
                 change, made(outputs), taken(outputs), change.site, change.both
             )
         asked = self.predicate
         if side == 0:
-            return lambda outputs: perform_if(change, made(outputs), asked, self.site, both)
+            return lambda outputs: redo_if(change, made(outputs), asked, self.site, both)
         opposite = registry.function("logical_not")
-        return lambda outputs: perform_if(change, made(outputs), opposite(asked), self.site, both)
+        return lambda outputs: redo_if(change, made(outputs), opposite(asked), self.site, both)
 
 
 class _Output:

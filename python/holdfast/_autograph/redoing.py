@@ -9,10 +9,10 @@ from .._tracing.journal import journal as current_journal
 from .._tracing.locations import ItemLocation, Object, raw_method
 from .sites import Site
 
-__all__ = ["fill", "perform", "perform_if"]
+__all__ = ["redo", "redo_if", "refill"]
 
 
-def fill(container: list[Any], new: list[Any]) -> None:
+def refill(container: list[Any], new: list[Any]) -> None:
     """Makes a list hold what another holds, by changes that the trace sees."""
     old = container[:]
     for i, (each, before) in enumerate(zip(new, old, strict=False)):
@@ -24,7 +24,7 @@ def fill(container: list[Any], new: list[Any]) -> None:
         mutate(container, None, "pop", ())
 
 
-def perform(change: Change, value: Any) -> None:
+def redo(change: Change, value: Any) -> None:
     """Makes a change with another value."""
     if isinstance(change, Set):
         put(change.location, value)
@@ -33,7 +33,7 @@ def perform(change: Change, value: Any) -> None:
     mutate(container, change.container.within, change.method, value, change.keywords)
 
 
-def perform_if(change: Change, value: Any, condition: Any, site: Site, both: Any) -> None:
+def redo_if(change: Change, value: Any, condition: Any, site: Site, both: Any) -> None:
     """The same for a change that happens only where `condition` holds, which `site` decides."""
     now = current_journal()
     if now is None:
