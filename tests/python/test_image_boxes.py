@@ -219,7 +219,7 @@ def test_proposals_are_anchors_that_were_moved():
                 np.zeros([1, 5], "float32"),
                 np.zeros([2, 2, 12], "float32"),
             ),
-            "four numbers",
+            "expected four",
         ),
     ],
 )
