@@ -90,6 +90,20 @@ void ModuleObject::hold(const Variable& v) {
   });
 }
 
+void ModuleObject::replace(const Variable& before, const Variable& now) {
+  variables_.change([&](std::vector<Variable>& all) {
+    bool known = now.defined() && has(all, now);
+    auto place = before.defined() ? std::find(all.begin(), all.end(), before) : all.end();
+    if (place == all.end()) {
+      if (now.defined() && !known) all.push_back(now);
+    } else if (now.defined() && !known) {
+      *place = now;
+    } else if (!(before == now)) {
+      all.erase(place);
+    }
+  });
+}
+
 // Parts are counted references, so a module inside itself would never be freed.
 void ModuleObject::hold(const Ref<ModuleObject>& m) {
   if (!m) fail(Code::E1104, cat("module `", name_, "` is given a module that was never made"));

@@ -35,6 +35,8 @@ class HOLDFAST_API ModuleObject : public Object {
   /// Makes known that this module holds them.
   void hold(const Variable&);
   void hold(const Ref<ModuleObject>&);
+  /// Another variable, or none, stands from now on where this module held `before`.
+  virtual void replace(const Variable& before, const Variable& now);
 
   /// All variables of this module, then those of the modules it holds; each once.
   virtual std::vector<Variable> variables() const;

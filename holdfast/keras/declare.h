@@ -124,6 +124,9 @@ HOLDFAST_API Ref<Object> make_declared(const ClassDef& def, const ConfigDict& co
 /// Sets one option, by name.
 HOLDFAST_API void set_option(Declared& object, const ClassDef& def, const std::string& name,
                              const Config& value);
+/// Gives an object another variable as a weight, or none: it is found, trained and saved as the one
+/// before was.
+HOLDFAST_API void set_weight(Object& object, const Weight& weight, const Variable& to);
 /// Sets an option of a struct of a class's options by its place among those that Python takes
 /// without a name.
 HOLDFAST_API void set_option_at(const ClassDef& def, void* options, size_t place,

@@ -15,6 +15,7 @@
 #include "holdfast/keras/layer_function.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/metric.h"
+#include "holdfast/keras/optimizer.h"
 #include "holdfast/keras/seed_generator.h"
 #include "holdfast/keras/symbol.h"
 #include "holdfast/op/refuse.h"
@@ -392,6 +393,18 @@ Variable Layer::add_weight(const WeightOptions& o) {
   return made;
 }
 
+void Layer::replace(const Variable& before, const Variable& now) {
+  ModuleObject::replace(before, now);
+  if (before.defined() && now.defined()) {
+    for (auto& [weight, rule] : regularized_)
+      if (weight == before) weight = now;
+    std::replace(not_cast_.begin(), not_cast_.end(), before.state(), now.state());
+  } else if (before.defined()) {
+    std::erase_if(regularized_, [&](const auto& each) { return each.first == before; });
+    std::erase(not_cast_, before.state());
+  }
+}
+
 Tensor Layer::read(const Variable& weight) const {
   Tensor value = weight.read();
   if (is_floating(value.dtype()) && value.dtype() != compute_dtype())
@@ -498,6 +511,11 @@ struct Direct final : Visitor {
 
 namespace {
 
+// What metrics gather and optimizers keep is no part of what a model computes with.
+bool keeps_for_training(const ModuleObject& m) {
+  return dynamic_cast<const Metric*>(&m) || dynamic_cast<const Optimizer*>(&m);
+}
+
 // Walks a layer and those inside it, each once: layers may refer to one another in circles.
 class Gather {
  public:
@@ -515,8 +533,7 @@ class Gather {
     for (const Ref<ModuleObject>& m : parts.modules) {
       if (auto* inner = dynamic_cast<const Layer*>(m.get())) {
         this->layer(*inner);
-      } else if (!dynamic_cast<const Metric*>(m.get()) && seen_.insert(m.get()).second) {
-        // What a metric gathers is no part of what is trained, saved or counted.
+      } else if (!keeps_for_training(*m) && seen_.insert(m.get()).second) {
         for (const Variable& v : trained_ ? m->trainable_variables() : m->variables()) take(v);
       }
     }

@@ -130,6 +130,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   std::vector<Variable> trainable_variables() const override;
   std::vector<Variable> non_trainable_variables() const override;
 
+  void replace(const Variable& before, const Variable& now) override;
   /// The values of all weights, in the order of `variables`.
   std::vector<Tensor> get_weights() const;
   /// Gives all weights values in that order; where one does not fit, none changes.

@@ -196,6 +196,21 @@ void set_later(Declared& object, const ClassDef& def, const std::string& name,
   }
 }
 
+// A weight is a Variable or not there: nothing else has a path, takes part in training, is saved.
+Variable weight_from(PyObject* value, const Declared& object, const std::string& name) {
+  if (value == Py_None) return {};
+  if (is_variable(value)) return variable_of(value);
+  auto* layer = dynamic_cast<const keras::Layer*>(&object);
+  std::string whose = layer ? cat("layer `", layer->name(), "` (", object.definition().name, ")")
+                            : object.definition().name;
+  type_error(cat("`", name, "` of ", whose, " is ", is_tensor(value) ? "a tensor" : repr_of(value),
+                 ", expected a Variable"),
+             "a weight is trained, saved and counted, which only a Variable can be",
+             {manual_fix(cat("give its Variable another value: `layer.", name, ".assign(...)`")),
+              manual_fix("or compute with the tensor in `call` of a layer of your own, where "
+                         "gradients go on to what it was made from")});
+}
+
 }  // namespace
 
 void bind_keras_classes(nb::module_& m) {
@@ -285,8 +300,8 @@ void bind_keras_classes(nb::module_& m) {
           const ClassDef& def = object.definition();
           for (const keras::Weight& w : def.weights)
             if (name == w.name) {
-              w.set(*object_behind<Shared>(self.ptr()),
-                    value.is_none() ? Variable() : variable_of(value.ptr()));
+              set_weight(*object_behind<Shared>(self.ptr()), w,
+                         weight_from(value.ptr(), object, name));
               return 0;
             }
           set_later(object, def, name, live_config(value.ptr(), cat("`", name, "` of ", def.name)));

@@ -39,7 +39,8 @@ class PyStream final : public keras::SeedSource {
   static const ObjectClass kClass;
   explicit PyStream(PyObject* stream)
       : stream_(PyRef::share(stream)),
-        state_(variable_of(nb::object(nb::handle(stream).attr("state")).ptr())) {}
+        state_(variable_argument(nb::object(nb::handle(stream).attr("state")).ptr(),
+                                 "`state` of a SeedGenerator")) {}
   const ObjectClass& object_class() const override { return kClass; }
   void visit(Visitor& see) const override {
     see.foreign(stream_.get());

@@ -412,10 +412,11 @@ constexpr PyGetSetDef flag_property(const char* name, const char* doc) {
   return {
       name,
       [](PyObject* o, void*) { return method([&] { return PyBool_FromLong(model_of(o).*flag); }); },
-      [](PyObject* o, PyObject* v, void*) {
-        return setter([&] { model_of(o).*flag = v && truth_from(v).value_or(false); });
+      [](PyObject* o, PyObject* v, void* its_name) {
+        return setter(v, static_cast<const char*>(its_name),
+                      [&] { model_of(o).*flag = truth_from(v).value_or(false); });
       },
-      doc, nullptr};
+      doc, const_cast<char*>(name)};
 }
 
 PyGetSetDef model_properties[] = {

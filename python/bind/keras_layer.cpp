@@ -337,7 +337,7 @@ PyGetSetDef layer_properties[] = {
        });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return setter([&] { layer_of(o).set_built(v && PyObject_IsTrue(v) == 1); });
+       return setter(v, "built", [&] { layer_of(o).set_built(truth_from(v).value_or(false)); });
      },
      "Whether its weights are made.", nullptr},
     {"trainable",
@@ -345,7 +345,8 @@ PyGetSetDef layer_properties[] = {
        return method([&] { return PyBool_FromLong(layer_of(o).trainable()); });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return setter([&] { layer_of(o).set_trainable(v && PyObject_IsTrue(v) == 1); });
+       return setter(v, "trainable",
+                     [&] { layer_of(o).set_trainable(truth_from(v).value_or(false)); });
      },
      "Whether training changes its weights.", nullptr},
     {"supports_masking",
@@ -353,9 +354,10 @@ PyGetSetDef layer_properties[] = {
        return method([&] { return PyBool_FromLong(layer_of(o).supports_masking()); });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return setter([&] {
-         if (PyObject_SetAttrString(o, "_supports_masking", v ? v : Py_None) < 0)
-           throw PythonError{};
+       return setter(v, "supports_masking", [&] {
+         std::optional<bool> yes = truth_from(v);  // None: what the class says
+         PyObject* kept = !yes ? Py_None : *yes ? Py_True : Py_False;
+         if (PyObject_SetAttrString(o, "_supports_masking", kept) < 0) throw PythonError{};
        });
      },
      "Whether masks go through it.", nullptr},
@@ -378,7 +380,7 @@ PyGetSetDef layer_properties[] = {
        return method([&] { return text_object(layer_of(o).policy().name).release(); });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return setter([&] {
+       return setter(v, "_policy_name", [&] {
          mark();
          layer_of(o).set_policy(keras::Policy(nb::cast<std::string>(nb::handle(v))));
        });

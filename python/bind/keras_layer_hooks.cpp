@@ -83,7 +83,7 @@ bool python_supports_masking(const Layer& layer, bool& out) {
     out = overridable("compute_mask").overridden(self);
     return out;
   }
-  out = PyObject_IsTrue(own.get()) == 1;
+  out = truth_from(own.get()).value_or(false);
   return true;
 }
 

@@ -87,6 +87,38 @@ void own_load(const ModuleObject& o, const keras::OwnVariables::Named& values) {
   called(own_hooks().load.get(), self.get(), store.ptr());
 }
 
+OwnHooks& asset_hooks() {
+  static auto* hooks = new OwnHooks;
+  return *hooks;
+}
+std::optional<keras::OwnAssets::Files> assets_save(const ModuleObject& o) {
+  WithGil gil;
+  if (!gil || !o.shared()) return std::nullopt;
+  Object self = python_of(o), kept = called(asset_hooks().save.get(), self.get());
+  if (kept.get() == Py_None) return std::nullopt;
+  keras::OwnAssets::Files out;
+  for (nb::handle pair : nb::handle(kept.get())) {
+    auto bytes = nb::cast<nb::bytes>(pair[1]);
+    out.emplace_back(nb::cast<std::string>(pair[0]), std::string(bytes.c_str(), bytes.size()));
+  }
+  return out;
+}
+bool assets_taken(const ModuleObject& o) {
+  WithGil gil;
+  if (!gil || !o.shared()) return false;
+  Object self = python_of(o);
+  return called(asset_hooks().takes.get(), self.get()).get() == Py_True;
+}
+void assets_load(const ModuleObject& o, const keras::OwnAssets::Files& files) {
+  WithGil gil;
+  if (!gil) return;
+  nb::dict given;
+  for (const auto& [name, bytes] : files)
+    given[nb::handle(text_object(name).get())] = nb::bytes(bytes.data(), bytes.size());
+  Object self = python_of(o);
+  called(asset_hooks().load.get(), self.get(), given.ptr());
+}
+
 // Told of objects of Python's that have made their variables.
 Object& made_hook() {
   static auto* f = new Object;
@@ -121,6 +153,11 @@ void bind_keras_saving(nb::module_& m) {
     own_hooks() = {Object::share(save.ptr()), Object::share(takes.ptr()),
                    Object::share(load.ptr())};
     keras::set_own_variables({&own_save, &own_takes, &own_load});
+  });
+  m.def("set_own_assets", [](nb::handle save, nb::handle takes, nb::handle load) {
+    asset_hooks() = {Object::share(save.ptr()), Object::share(takes.ptr()),
+                     Object::share(load.ptr())};
+    keras::set_own_assets({&assets_save, &assets_taken, &assets_load});
   });
   m.def("keras_parts", [](nb::handle object) {
     return run([&] {

@@ -309,14 +309,14 @@ PyObject* optimizer_update_step(PyObject* self, PyObject* args, PyObject* kwargs
     Ref<Optimizer> keep(&o);
     auto [g, v, lr] =
         parsed<3>(args, kwargs, "OOO", {"gradient", "variable", "learning_rate", nullptr});
-    if (!is_variable(v)) type_error(cat("`variable` is ", repr_of(v), ", expected a Variable"));
+    Variable moved = variable_argument(v, "`variable`");
     Gradient gradient{tensor_from(g, "gradient")};
     Tensor rate = tensor_from(lr, "learning_rate");
     if (auto* born = dynamic_cast<keras::ForeignBornOptimizer*>(&o)) {
-      born->own_update_step(gradient, variable_of(v), rate);
+      born->own_update_step(gradient, moved, rate);
     } else {
       Optimizer::Step step(rate, o.updates_done());
-      o.update_step(gradient, variable_of(v), step);
+      o.update_step(gradient, moved, step);
     }
     Py_RETURN_NONE;
   });
@@ -366,9 +366,8 @@ PyGetSetDef optimizer_properties[] = {
        });
      },
      [](PyObject* self, PyObject* value, void*) {
-       return setter([&] {
+       return setter(value, "learning_rate", [&] {
          mark();
-         if (!value) type_error("the learning rate of an optimizer can't be deleted");
          Optimizer& o = optimizer_of(self);
          keras::LearningRate to;
          if (is_tensor(value) || is_variable(value))
@@ -518,7 +517,7 @@ void bind_keras_training(nb::module_& m) {
   m.def("variable_index", [](nb::handle self, nb::handle variable) {
     return run([&] {
       mark();
-      return optimizer_of(self.ptr()).index_of(variable_of(variable.ptr()));
+      return optimizer_of(self.ptr()).index_of(variable_argument(variable.ptr(), "`variable`"));
     });
   });
   m.def(

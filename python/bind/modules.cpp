@@ -67,7 +67,7 @@ PyObject* get_shown(PyObject* o, void*) {
 }
 
 std::string text_argument(PyObject* o, const char* what) {
-  if (!o || !PyUnicode_Check(o)) type_error(cat("`", what, "` is no text"));
+  if (!PyUnicode_Check(o)) type_error(cat("`", what, "` is no text"));
   return bytes_of(o);
 }
 
@@ -85,7 +85,7 @@ PyGetSetDef properties[] = {
        return method([&] { return text_object(module_of(o).name()).release(); });
      },
      [](PyObject* o, PyObject* name, void*) {
-       return setter([&] {
+       return setter(name, "_name", [&] {
          ModuleObject& m = module_of(o);
          m.set_name(text_argument(name, "_name"), m.scope_name());
        });
@@ -96,7 +96,7 @@ PyGetSetDef properties[] = {
        return method([&] { return text_object(module_of(o).scope_name()).release(); });
      },
      [](PyObject* o, PyObject* scope, void*) {
-       return setter([&] {
+       return setter(scope, "_scope_name", [&] {
          ModuleObject& m = module_of(o);
          m.set_name(m.name(), text_argument(scope, "_scope_name"));
        });

@@ -155,10 +155,14 @@ PyObject* method(F&& f) noexcept {
   });
 }
 
-/// Likewise as the setter of an attribute.
+/// Likewise as the setter of an attribute, which `del` can't take away: Python gives no value then.
 template <class F>
-int setter(F&& f) noexcept {
+int setter(PyObject* value, const char* name, F&& f) noexcept {
   PyObject* done = method([&]() -> PyObject* {
+    if (!value) {
+      PyErr_Format(PyExc_AttributeError, "`%s` can be set, not deleted", name);
+      throw PythonError{};
+    }
     f();
     return Py_None;
   });

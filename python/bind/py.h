@@ -80,6 +80,8 @@ inline Tensor tensor_of(PyObject* o) {
   return Tensor(Ref<TensorRep>(reinterpret_cast<PyTensor*>(o)->rep));
 }
 Variable variable_of(PyObject* o);
+/// Likewise of anything; what is no variable is refused as `what`.
+Variable variable_argument(PyObject* o, const std::string& what);
 /// The value of a variable now, which the caller holds meanwhile: cheaper than through a Variable.
 Tensor read_variable(PyObject* variable);
 DType variable_dtype(PyObject* variable);

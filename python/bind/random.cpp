@@ -129,7 +129,8 @@ void bind_random(nb::module_& m) {
   auto c = nb::class_<Generator>(m, "GeneratorBase");
   c.def("__init__", [](Generator* self, nb::handle variable, nb::handle alg) {
     called([&] {
-      new (self) Generator(Generator::from_state(variable_of(variable.ptr()), algorithm_of(alg)));
+      new (self) Generator(
+          Generator::from_state(variable_argument(variable.ptr(), "`state`"), algorithm_of(alg)));
       return 0;
     });
   });

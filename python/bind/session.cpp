@@ -575,13 +575,13 @@ void bind_session(nb::module_& m) {
            [](Session& s, nb::handle v) {
              return run([&] {
                mark();
-               return s.value(variable_of(v.ptr()));
+               return s.value(variable_argument(v.ptr(), "`v`"));
              });
            })
       .def("_load", [](Session& s, nb::handle v, const Tensor& value) {
         run([&] {
           mark();
-          s.set_value(variable_of(v.ptr()), value);
+          s.set_value(variable_argument(v.ptr(), "`v`"), value);
           return 0;
         });
       });

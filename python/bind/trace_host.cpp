@@ -91,7 +91,7 @@ void bind_trace_host(nb::module_& m) {
         run([&] {
           mark();
           CreationWatcher* trace = current_trace() ? creation_watcher() : nullptr;
-          if (trace) trace->created(variable_of(variable.ptr()), given);
+          if (trace) trace->created(variable_argument(variable.ptr(), "`variable`"), given);
           return 0;
         });
       },

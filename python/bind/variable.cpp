@@ -76,10 +76,10 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
     mark();
     Tensor initial;
     VariableOptions o;
-    o.trainable = PyObject_IsTrue(args[1]) == 1;
+    o.trainable = truth_from(args[1]).value_or(false);
     o.name = bytes_of(args[2]);
     if (n > 3 && args[3] != Py_None) o.shape = shape_argument(args[3]);
-    OpenGraph* graph = n > 4 && PyObject_IsTrue(args[4]) == 1 ? current_graph() : nullptr;
+    OpenGraph* graph = n > 4 && truth_from(args[4]).value_or(false) ? current_graph() : nullptr;
     const Tensor& value = tensor_argument(args[0], initial);
     struct Making {
       Making() { python_is_making = true; }
@@ -322,13 +322,7 @@ PyGetSetDef properties[] = {
        });
      },
      [](PyObject* o, PyObject* f, void*) {
-       return method([&]() -> PyObject* {
-         VariableState* v = state_of(o);
-         v->constraint = constraint_of(f);
-         return Py_None;
-       })
-                  ? 0
-                  : -1;
+       return setter(f, "constraint", [&] { state_of(o)->constraint = constraint_of(f); });
      },
      nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
@@ -347,6 +341,10 @@ Tensor read_variable(PyObject* o) {
 }
 DType variable_dtype(PyObject* o) { return state_of(o)->dtype; }
 Variable variable_of(PyObject* o) { return Variable(Ref<VariableState>(state_of(o))); }
+Variable variable_argument(PyObject* o, const std::string& what) {
+  if (!is_variable(o)) type_error(cat(what, " is ", repr_of(o), ", expected a Variable"));
+  return variable_of(o);
+}
 Ref<Constraint> constraint_of(PyObject* f) {
   if (!f || f == Py_None) return {};
   if (!PyCallable_Check(f))

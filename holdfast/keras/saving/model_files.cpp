@@ -37,6 +37,32 @@ std::vector<StoredWeights> stored(const Layer& model) {
   return out;
 }
 
+// The files that parts of a model keep, by where those parts hang.
+OwnAssets::Files kept_files(const Layer& model) {
+  OwnAssets::Files out;
+  if (!own_assets().save) return out;
+  for (const Saveable& s : saveables(model))
+    if (std::optional<OwnAssets::Files> files = own_assets().save(*s.object))
+      for (auto& [name, bytes] : *files)
+        out.emplace_back(s.path.empty() ? name : cat(s.path, "/", name), std::move(bytes));
+  return out;
+}
+
+// Gives parts of a model the files below their place.
+void load_files(const Layer& model, const ArchiveReader& archive) {
+  const std::vector<std::string> names = archive.assets();
+  if (names.empty() || !own_assets().takes) return;
+  for (const Saveable& s : saveables(model)) {
+    if (!own_assets().takes(*s.object)) continue;
+    std::string place = s.path.empty() ? "" : cat(s.path, "/");
+    OwnAssets::Files files;
+    for (const std::string& name : names)
+      if (name.starts_with(place) && !name.ends_with('/'))
+        files.emplace_back(name.substr(place.size()), archive.asset(name));
+    if (!files.empty()) own_assets().load(*s.object, files);
+  }
+}
+
 std::string called(const Saveable& s) {
   auto* layer = dynamic_cast<const Layer*>(s.object.get());
   return layer ? layer->described() : cat("`", s.object->name(), "`");
@@ -213,8 +239,11 @@ void load_weights(const Layer& model, const WeightsReader& file, const LoadOptio
 }
 
 void load_weights(const Layer& model, const std::string& path, const LoadOptions& options) {
-  if (path.ends_with(".keras"))
-    return load_weights(model, ArchiveReader(io::ByteSource::of_file(path)).weights(), options);
+  if (path.ends_with(".keras")) {
+    ArchiveReader archive(io::ByteSource::of_file(path));
+    load_weights(model, archive.weights(), options);
+    return load_files(model, archive);
+  }
   if (path.ends_with(kPlain)) return load_plain(model, path, options);
   check_ending(path, ".weights.h5", "a file of weights");
   load_weights(model, WeightsReader(io::ByteSource::of_file(path)), options);
@@ -260,7 +289,7 @@ void save_model(const Layer& model, const std::string& path, const ConfigDict& m
   check_ending(path, ".keras", "a model's file");
   ConfigDict config = archived_config(model).as_dict();
   for (const auto& [key, value] : more) config.set(key, archived(value));
-  write_archive(path, {metadata(), Config(config).to_json(), stored(model), {}});
+  write_archive(path, {metadata(), Config(config).to_json(), stored(model), kept_files(model)});
 }
 
 Config config_of(const ArchiveReader& file) {
@@ -275,6 +304,7 @@ Model load_model(const std::string& path, const LoadModelOptions& options) {
   build_from(config, *model);
   if (options.compile) compile_from(config, *model);
   load_weights(*model, file.weights());
+  load_files(*model, file);
   auto* loaded = dynamic_cast<ModelLayer*>(model.get());
   if (!loaded) fail(Code::E1104, cat("`", path, "` holds ", model->described(), ", no model"));
   return Model(Ref<ModelLayer>(loaded));

@@ -143,9 +143,12 @@ class Walk {
 
 namespace {
 OwnVariables own_hooks;
+OwnAssets asset_hooks;
 }  // namespace
 void set_own_variables(OwnVariables hooks) { own_hooks = hooks; }
 const OwnVariables& own_variables() { return own_hooks; }
+void set_own_assets(OwnAssets hooks) { asset_hooks = hooks; }
+const OwnAssets& own_assets() { return asset_hooks; }
 
 void set_attribute_parts(AttributeParts parts) { attribute_parts = parts; }
 

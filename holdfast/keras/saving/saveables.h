@@ -35,6 +35,20 @@ struct OwnVariables {
 HOLDFAST_API void set_own_variables(OwnVariables);
 HOLDFAST_API const OwnVariables& own_variables();
 
+/// Files that objects of another language keep beside their variables (a vocabulary, say), where
+/// their classes say so; set by its binding.
+struct OwnAssets {
+  using Files =
+      std::vector<std::pair<std::string, std::string>>;  // path below its own place, bytes
+  /// What an object wants to be kept; none where its class says nothing.
+  std::optional<Files> (*save)(const ModuleObject&) = nullptr;
+  /// Whether its class says how it takes them back.
+  bool (*takes)(const ModuleObject&) = nullptr;
+  void (*load)(const ModuleObject&, const Files&) = nullptr;
+};
+HOLDFAST_API void set_own_assets(OwnAssets);
+HOLDFAST_API const OwnAssets& own_assets();
+
 /// An object of a model, with the variables that are its own.
 struct Saveable {
   std::string path;  // "layers/dense"; "" is the model

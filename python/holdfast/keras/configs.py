@@ -11,13 +11,13 @@ import numpy as np
 from .. import _holdfast
 from .._tensors.tensor import convert_to_tensor
 from ..errors import fail, unsupported
-from .copies import says
 from .custom_objects import (
     CustomObjectScope,
     custom_object_scope,
     get_custom_objects,
     register,
 )
+from .own_arguments import says
 
 __all__ = [
     "CustomObjectScope",

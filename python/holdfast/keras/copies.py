@@ -11,11 +11,11 @@ import numpy as np
 
 from .. import _holdfast
 from .._graphs.name_scope import name_scope
-from .._names.boundary import is_ours
 from ..errors import unsupported
-from .own_arguments import NOTED, config_of_arguments
+from .assets import give_assets, own_assets
+from .own_arguments import NOTED, says
 
-__all__ = ["parts_of", "says"]
+__all__ = ["parts_of"]
 
 _BASE = ("name", "trainable", "dtype")  # what every config says
 _Built = tuple[str, str, tuple[tuple[int | None, ...] | None, ...] | None]  # name, scope, shapes
@@ -27,7 +27,9 @@ def parts_of(layer: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     config = _config_of(layer, held is not None)
     built = [(each.name, _scope_of(each), each._built_for) for each in _layers_in(layer)]
     values = [np.array(weight.numpy()) for weight in layer.weights]
-    return _made_again, (type(layer), config, held, built, values, layer._training_parts())
+    files = [dict(own_assets(each) or ()) for each in _layers_in(layer)]
+    parts = (type(layer), config, held, built, values, layer._training_parts(), files)
+    return _made_again, parts
 
 
 def _made_again(
@@ -37,6 +39,7 @@ def _made_again(
     built: list[_Built],
     values: list[np.ndarray[Any, Any]],
     training: tuple[dict[str, Any], list[np.ndarray[Any, Any]]] | None = None,
+    files: list[dict[str, bytes]] | None = None,
 ) -> Any:
     made = _made(kind, config, held)
     layers = _layers_in(made)
@@ -52,6 +55,9 @@ def _made_again(
         _refuse(kind, f"{len(values)} weights, and its copy makes {len(weights)}")
     for weight, value in zip(weights, values, strict=True):
         weight.assign(value)
+    for each, kept in zip(layers, files or (), strict=False):
+        if kept and says(type(each), "load_assets"):
+            give_assets(each, kept)
     if training is not None:
         compiled, slots = training
         made.compile_from_config(compiled)
@@ -72,14 +78,6 @@ def _taken(kind: type[Any], config: dict[str, Any]) -> set[str]:
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) or says(kind, "from_config"):
         return set(config)
     return {key for key in config if key not in _BASE or key in parameters}
-
-
-def says(kind: type, method: str) -> bool:
-    """Whether a class of the program's own defines the method, and not one of ours."""
-    owner = next((each for each in kind.__mro__ if method in vars(each)), None)
-    if owner is None or is_ours(owner):
-        return False
-    return vars(owner)[method] is not config_of_arguments
 
 
 def _config_of(layer: Any, held: bool) -> dict[str, Any]:

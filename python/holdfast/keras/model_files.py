@@ -13,6 +13,7 @@ from .._names.boundary import is_ours
 from .._tensors.dtypes import bfloat16
 from .._tensors.tensor import convert_to_tensor
 from ..errors import fail, unsupported
+from .assets import give_assets, own_assets
 from .configs import (
     CustomObjectScope,
     deserialize_keras_object,
@@ -21,7 +22,7 @@ from .configs import (
     get_registered_object,
     serialize_keras_object,
 )
-from .copies import says
+from .own_arguments import says
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 
@@ -275,5 +276,10 @@ def _own_loaded(holder: Any, store: dict[str, Any]) -> None:
     holder.load_own_variables(arrays)
 
 
+def _takes_assets(holder: Any) -> bool:
+    return says(type(holder), "load_assets")
+
+
 _holdfast.set_saved_parts(_saved_parts)
+_holdfast.set_own_assets(own_assets, _takes_assets, give_assets)
 _holdfast.set_own_variables(_own_saved, _takes_own, _own_loaded)

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _holdfast
 from .._names.boundary import is_ours
 
-__all__ = ["NOTED", "config_of_arguments", "gets_config", "note_arguments"]
+__all__ = ["NOTED", "config_of_arguments", "gets_config", "note_arguments", "says"]
 
 NOTED = "_auto_config"  # where a layer keeps them, as Keras calls it
 _PLAIN = (str, int, float, bool, type(None))
@@ -65,3 +65,11 @@ def config_of_arguments(self: Any) -> dict[str, Any]:
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         base = {key: value for key, value in base.items() if key in parameters or key not in _BASE}
     return {**base, **given}
+
+
+def says(kind: type, method: str) -> bool:
+    """Whether a class of the program's own defines the method, and not one of ours."""
+    owner = next((each for each in kind.__mro__ if method in vars(each)), None)
+    if owner is None or is_ours(owner):
+        return False
+    return vars(owner)[method] is not config_of_arguments

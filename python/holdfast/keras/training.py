@@ -125,7 +125,10 @@ class Trainer(EarlierTraining):
 
     # What an optimizer and metrics keep is no weight of the model.
     _IGNORED: ClassVar[frozenset[str]] = frozenset(
-        {"_compile_arguments", "_named_outputs", "_predicted", "_steps", "_strategy", "history"}
+        {
+            *("_auto_scale_loss", "_compile_arguments", "_named_outputs", "_predicted"),
+            *("_steps", "_strategy", "history"),
+        }
     )
     reset_metrics: Callable[[], None]  # C++'s
     run_eagerly: bool = False
@@ -208,6 +211,9 @@ class Trainer(EarlierTraining):
         self.steps_per_execution = int(steps_per_execution)
         self.jit_compile = jit_compile if isinstance(jit_compile, bool) else False
         self.train_function = self.test_function = self.predict_function = None
+        for earlier in ("optimizer", "loss"):
+            self.__dict__.pop(earlier, None)
+        self.__dict__["_auto_scale_loss"] = bool(auto_scale_loss)
         self.__dict__["_steps"] = {}
         self.__dict__["_compile_arguments"] = {
             "optimizer": optimizer,
@@ -261,13 +267,31 @@ class Trainer(EarlierTraining):
 
     @property
     def loss(self) -> Any:
-        """The loss that `compile` was given."""
-        return self.__dict__.get("_compile_arguments", {}).get("loss")
+        """The loss that `compile` was given, or the program since."""
+        arguments = self.__dict__.get("_compile_arguments", self.__dict__)
+        return arguments.get("loss")
+
+    @loss.setter
+    def loss(self, loss: Any) -> None:
+        self._train_with("loss", loss)
 
     @property
     def optimizer(self) -> Any:
-        """The optimizer; None before `compile`."""
-        return _holdfast.model_optimizer(self)
+        """The optimizer that `compile` was given, or the program since; None before that."""
+        return _holdfast.model_optimizer(self) or self.__dict__.get("optimizer")
+
+    @optimizer.setter
+    def optimizer(self, optimizer: Any) -> None:
+        self._train_with("optimizer", optimizer)
+
+    def _train_with(self, name: str, value: Any) -> None:
+        """What a class sets by itself: a model that is not compiled yet keeps it as any attribute."""
+        if "_compile_arguments" not in self.__dict__:
+            self.__dict__[name] = value
+            return
+        given = {**self.__dict__["_compile_arguments"], "optimizer": self.optimizer, name: value}
+        jit, scaled = self.jit_compile or "auto", self.__dict__["_auto_scale_loss"]
+        Trainer.compile(self, **given, jit_compile=jit, auto_scale_loss=scaled)
 
     @property
     def metrics_names(self) -> list[str]:
