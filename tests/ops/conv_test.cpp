@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "holdfast/autodiff/tape.h"
@@ -126,6 +127,87 @@ TEST(Conv, GradientsOfLargeFiltersAgree) {
   auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv3d(a, b, 1, "SAME"); };
   expect_near(gradients(cast(x, float32), cast(w, float32), conv).filter,
               gradients(x, w, conv).filter, 1e-3);
+}
+
+// Tiles of 4x4 that end inside of the result and beyond it, zeros on each side, channels that fill no
+// panel, more tiles than a block, images of which each is one tile.
+TEST(Conv, WinogradAgreesWithTheDefinition) {
+  struct Case {
+    Shape image, filter;
+    nn::Padding padding;
+  };
+  for (const Case& c : {Case{{4, 26, 26, 32}, {3, 3, 32, 64}, "VALID"},
+                        Case{{5, 23, 29, 20}, {3, 3, 20, 36}, "SAME"},
+                        Case{{1, 41, 43, 16}, {3, 3, 16, 68}, {{0, 0}, {2, 1}, {0, 2}, {0, 0}}},
+                        Case{{5, 21, 22, 28}, {3, 3, 28, 44}, {{0, 0}, {0, 2}, {1, 0}, {0, 0}}},
+                        Case{{110, 4, 3, 24}, {3, 3, 24, 20}, "SAME"},
+                        Case{{3, 24, 24, 16}, {3, 3, 16, 16}, {{0, 0}, {2, 2}, {2, 2}, {0, 0}}},
+                        Case{{2, 30, 31, 160}, {3, 3, 160, 48}, "SAME"}}) {
+    Tensor x = noise<double>(c.image, 1), w = noise<double>(c.filter, 2);
+    auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv2d(a, b, 1, c.padding); };
+    Tensor x32 = cast(x, float32), w32 = cast(w, float32);
+    expect_near(conv(x32, w32), conv(x, w), 3e-4);
+    Gradients wide = gradients(x, w, conv), narrow = gradients(x32, w32, conv);
+    expect_near(narrow.image, wide.image, 3e-4);
+    expect_near(narrow.filter, wide.filter, 1e-3);
+  }
+}
+
+// By itself an infinite number would make its whole tile NaN.
+TEST(Conv, WhatIsNotFiniteReachesWhatTheDefinitionSays) {
+  Tensor x = noise<double>({4, 26, 26, 32}, 1), w = noise<double>({3, 3, 32, 64}, 2);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (int64_t at : {0, 26 * 32 * 9 + 32 * 9 + 3, 3 * 26 * 26 * 32 + 26 * 32 * 25 + 32 * 25})
+    x.mutable_raw<double>()[at] = at ? inf : -inf;
+  x.mutable_raw<double>()[26 * 26 * 32 * 2 + 26 * 32 * 13] = std::nan("");
+  auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv2d(a, b, 1, "SAME"); };
+  auto same = [](const Tensor& narrow, const Tensor& wide) {
+    auto a = narrow.to_vector<float>();
+    auto b = wide.to_vector<double>();
+    int64_t odd = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      odd += !std::isfinite(b[i]);
+      if (std::isfinite(b[i]))
+        ASSERT_NEAR(a[i], b[i], 1e-3) << "at " << i;
+      else
+        ASSERT_EQ(std::isnan(a[i]) ? 0 : a[i], std::isnan(b[i]) ? 0 : b[i]) << "at " << i;
+    }
+    EXPECT_GT(odd, 0);
+    EXPECT_LT(odd, wide.size());
+  };
+  Tensor x32 = cast(x, float32), w32 = cast(w, float32);
+  same(conv(x32, w32), conv(x, w));
+  same(gradients(x32, w32, conv).filter, gradients(x, w, conv).filter);
+  // And on the way back: maps that are not finite.
+  auto back = [&](const Tensor& image, const Tensor& filter, const Tensor& maps) {
+    GradientTape tape;
+    tape.watch(image);
+    Tensor loss = reduce_sum(conv(image, filter) * maps);
+    tape.stop();
+    return tape.gradients({loss}, {image})[0].dense;
+  };
+  Tensor maps = noise<double>({4, 26, 26, 64}, 3), image = noise<double>({4, 26, 26, 32}, 4);
+  maps.mutable_raw<double>()[26 * 64 * 11 + 64 * 6] = inf;
+  same(back(cast(image, float32), w32, cast(maps, float32)), back(image, w, maps));
+}
+
+// Many channels: one piece of the batch, whose sums are cut by channels.
+TEST(Conv, BitsOfWinogradDoNotDependOnThreads) {
+  for (int64_t channels : {32, 144}) {
+    Tensor x = noise({12, 14, 14, channels}, 1), w = noise({3, 3, channels, 64}, 2);
+    auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv2d(a, b, 1, "SAME"); };
+    std::vector<std::vector<float>> seen[3];
+    for (int threads : {1, 2, 3}) {
+      set_num_threads(threads);
+      Gradients g = gradients(x, w, conv);
+      seen[0].push_back(conv(x, w).to_vector<float>());
+      seen[1].push_back(g.image.to_vector<float>());
+      seen[2].push_back(g.filter.to_vector<float>());
+    }
+    set_num_threads(0);
+    for (auto& runs : seen)
+      for (auto& run : runs) EXPECT_EQ(run, runs[0]);
+  }
 }
 
 TEST(Conv, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {

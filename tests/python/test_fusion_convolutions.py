@@ -20,9 +20,10 @@ def threads(request):
     tf.config.threading.set_intra_op_parallelism_threads(before)
 
 
+@pytest.mark.parametrize("size", [3, 5])
 @pytest.mark.parametrize("batch", [3, 4, 8, 12])
-def test_bias_and_activation(threads, batch):
-    x, k = floats(batch, 40, 40, 16), floats(3, 3, 16, 16, seed=1)
+def test_bias_and_activation(threads, batch, size):
+    x, k = floats(batch, 40, 40, 16), floats(size, size, 16, 16, seed=1)
     ops = same(lambda x: tf.nn.relu(tf.nn.conv2d(x, k, 1, "SAME") + BIAS), x)
     assert ops.count("Conv2DThen") == 1 and "Conv2D" not in ops and "Fused" not in ops
 

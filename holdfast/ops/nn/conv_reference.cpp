@@ -60,44 +60,43 @@ void for_readers(const ConvShape& s, const Place& i, F&& f) {
   }
 }
 
+// Both for positions [begin, end) of what they write.
 template <class T>
-void forward(const ConvShape& s, const T* image, const T* filter, T* maps) {
+void forward(const ConvShape& s, const T* image, const T* filter, T* maps, int64_t begin,
+             int64_t end) {
   using W = sum_of<T>;
   int64_t gi = s.group_in(), go = s.group_out(), out = s.out_channels;
   const auto& loops = conv_loops<T>();
-  parallel_for(s.batch * s.positions(), grain_for(s.work()), [&](int64_t begin, int64_t end) {
-    std::vector<W> sum(static_cast<size_t>(out));
-    for (int64_t p = begin; p < end; ++p) {
-      std::fill(sum.begin(), sum.end(), W(0));
-      for_taps(s, place_of(p, s.out), [&](int64_t tap, int64_t at) {
-        for (int64_t g = 0; g < s.groups; ++g)
-          loops.rows(image + at * s.channels + g * gi, gi, filter + tap * gi * out + g * go, out,
-                     sum.data() + g * go, go);
-      });
-      for (int64_t o = 0; o < out; ++o)
-        maps[p * out + o] = static_cast<T>(sum[static_cast<size_t>(o)]);
-    }
-  });
+  std::vector<W> sum(static_cast<size_t>(out));
+  for (int64_t p = begin; p < end; ++p) {
+    std::fill(sum.begin(), sum.end(), W(0));
+    for_taps(s, place_of(p, s.out), [&](int64_t tap, int64_t at) {
+      for (int64_t g = 0; g < s.groups; ++g)
+        loops.rows(image + at * s.channels + g * gi, gi, filter + tap * gi * out + g * go, out,
+                   sum.data() + g * go, go);
+    });
+    for (int64_t o = 0; o < out; ++o)
+      maps[p * out + o] = static_cast<T>(sum[static_cast<size_t>(o)]);
+  }
 }
 
 template <class T>
-void input(const ConvShape& s, T* image, const T* filter, const T* maps) {
+void input(const ConvShape& s, T* image, const T* filter, const T* maps, int64_t begin,
+           int64_t end) {
   using W = sum_of<T>;
   int64_t gi = s.group_in(), go = s.group_out(), out = s.out_channels;
   const auto& loops = conv_loops<T>();
-  parallel_for(s.batch * s.in_positions(), grain_for(s.work()), [&](int64_t begin, int64_t end) {
-    std::vector<W> sum(static_cast<size_t>(s.channels));
-    for (int64_t p = begin; p < end; ++p) {
-      std::fill(sum.begin(), sum.end(), W(0));
-      for_readers(s, place_of(p, s.in), [&](int64_t tap, int64_t at) {
-        for (int64_t g = 0; g < s.groups; ++g)
-          loops.dots(maps + at * out + g * go, go, filter + tap * gi * out + g * go, out,
-                     sum.data() + g * gi, gi);
-      });
-      for (int64_t c = 0; c < s.channels; ++c)
-        image[p * s.channels + c] = static_cast<T>(sum[static_cast<size_t>(c)]);
-    }
-  });
+  std::vector<W> sum(static_cast<size_t>(s.channels));
+  for (int64_t p = begin; p < end; ++p) {
+    std::fill(sum.begin(), sum.end(), W(0));
+    for_readers(s, place_of(p, s.in), [&](int64_t tap, int64_t at) {
+      for (int64_t g = 0; g < s.groups; ++g)
+        loops.dots(maps + at * out + g * go, go, filter + tap * gi * out + g * go, out,
+                   sum.data() + g * gi, gi);
+    });
+    for (int64_t c = 0; c < s.channels; ++c)
+      image[p * s.channels + c] = static_cast<T>(sum[static_cast<size_t>(c)]);
+  }
 }
 
 // A piece is one tap and a block of input channels: it reads all images, and nobody else adds to
@@ -160,10 +159,15 @@ void run(Call& c, ConvCall& k) {
       swap_axes(k.maps.raw<T>(), maps.mutable_raw<T>(), s.batch, s.out_channels, s.positions());
   }
   const T *x = image.raw<T>(), *w = k.filter.raw<T>(), *y = maps.raw<T>();
+  int64_t positions = s.batch * (k.pass == Pass::kForward ? s.positions() : s.in_positions());
   if (k.pass == Pass::kForward)
-    forward(s, x, w, maps.mutable_raw<T>());
+    parallel_for(positions, grain_for(s.work()), [&](int64_t begin, int64_t end) {
+      forward(s, x, w, maps.mutable_raw<T>(), begin, end);
+    });
   else if (k.pass == Pass::kInput)
-    input(s, image.mutable_raw<T>(), w, y);
+    parallel_for(positions, grain_for(s.work()), [&](int64_t begin, int64_t end) {
+      input(s, image.mutable_raw<T>(), w, y, begin, end);
+    });
   else
     filter_of(s, x, k.filter.mutable_raw<T>(), y);
   if (!s.channels_first) return;
@@ -182,6 +186,16 @@ Status run_reference(Call& c, Pass pass, bool depthwise) {
   else
     visit_floats(k.dtype, [&]<class T>(T) { run<T>(c, k); });
   return {};
+}
+
+void run_reference_at(const ConvCall& k, int64_t begin, int64_t end) {
+  Tensor image = k.image, maps = k.maps;
+  if (k.pass == Pass::kForward)
+    forward(k.shape, image.raw<float>(), k.filter.raw<float>(), maps.mutable_raw<float>(), begin,
+            end);
+  else
+    input(k.shape, image.mutable_raw<float>(), k.filter.raw<float>(), maps.raw<float>(), begin,
+          end);
 }
 
 }  // namespace holdfast::nn

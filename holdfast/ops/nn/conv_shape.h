@@ -51,10 +51,19 @@ Status run_onednn_pieces(Call&, const Prepared&, int64_t images,
 /// Gradient of the image where it has few channels, which libraries are slow at.
 const char* refuse_few_channels(const Types&, Pass, bool depthwise);
 Status run_few_channels(Call&, Pass, bool depthwise);
+/// Convolutions of 3x3, and gradients of their images, by Winograd's algorithm. `then(i)` as above;
+/// without it nothing is called.
+const char* refuse_winograd(const Types&, Pass, bool depthwise);
+Status run_winograd(Call&, const ConvCall&, int64_t images,
+                    const std::function<void(int64_t)>& then);
+const char* refuse_winograd_filter(const Types&, bool depthwise);
+Status run_winograd_filter(Call&, bool depthwise);
 /// Gradient of the filter as a product of lines, for channels last.
 const char* refuse_filter_product(const Types&, bool depthwise);
 Status run_filter_product(Call&, bool depthwise);
 Status run_reference(Call&, Pass, bool depthwise);
+/// The same for some positions of maps, or of a gradient of images: float32, channels last.
+void run_reference_at(const ConvCall&, int64_t begin, int64_t end);
 
 /// Adds the kernels of one pass to an op. They look at the dtype themselves: input 0 of a gradient
 /// may be a list of sizes.
@@ -64,10 +73,21 @@ Builder& conv_kernels(Builder& b) {
     b.kernel(
         "few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
         +[](const Types& t) { return refuse_few_channels(t, P, Depthwise); });
+  if constexpr (P == Pass::kFilter && !Depthwise)
+    b.kernel(
+        "winograd", +[](Call& c) { return run_winograd_filter(c, Depthwise); }, kAll,
+        +[](const Types& t) { return refuse_winograd_filter(t, Depthwise); });
   if constexpr (P == Pass::kFilter)
     b.kernel(
         "lines", +[](Call& c) { return run_filter_product(c, Depthwise); }, kAll,
         +[](const Types& t) { return refuse_filter_product(t, Depthwise); });
+  if constexpr (P != Pass::kFilter && !Depthwise)
+    b.kernel(
+        "winograd",
+        +[](Call& c) {
+          return run_winograd(c, ConvCall(c, P, conv_shape(c.types(), P, Depthwise)), 1, {});
+        },
+        kAll, +[](const Types& t) { return refuse_winograd(t, P, Depthwise); });
   b.kernel(
       "onednn", +[](const Types& t) { return prepare_onednn(t, P, Depthwise); },
       +[](Call& c, const Prepared& p) { return run_onednn(c, p, Depthwise); });

@@ -93,6 +93,38 @@ struct Then {
     s.output(second.dtypes[0], second.shapes[0]);
   }
 
+  // The parts of the expression's operands that belong to a piece, and what runs it over one.
+  static auto follower(Call& c, int64_t images) {
+    const Tensor out = c.out();
+    return [&c, out, images](int64_t first) {
+      int64_t batch = out.dim(0);
+      auto piece = [&](const Tensor& t) {
+        if (t.rank() != out.rank() || t.dim(0) != batch) return t;  // the same for all images
+        Dims dims = t.shape().dims();
+        dims[0] = images;
+        return view_of(t, Shape(dims), t.bytes() / batch * first);
+      };
+      Tensor part = piece(out);
+      cpu_program(expression(c))
+          .run(
+              operands(c.inputs(), own(), position(c), part, [&](int i) { return piece(c.in(i)); }),
+              {&part, 1}, part.shape());
+    };
+  }
+
+  static const char* refuse_by_winograd(const Types& t) {
+    if (Depthwise) return "depthwise";
+    if (!images_a_piece(t.out_shape(), size_of(t.out_dtype())))
+      return "the batch can't be cut evenly for the threads";
+    return refuse_winograd(t, P, Depthwise);
+  }
+  static Status by_winograd(Call& c) {
+    int64_t images = images_a_piece(c.out_shape(), size_of(c.out_dtype()));
+    if (!images) return then(c, nullptr);
+    return run_winograd(c, ConvCall(c, P, conv_shape(c.types(), P, Depthwise)), images,
+                        follower(c, images));
+  }
+
   static Preparation prepare_pieces(const Types& t) {
     int64_t images = images_a_piece(t.out_shape(), size_of(t.out_dtype()));
     if (!images) return "the batch can't be cut evenly for the threads";
@@ -100,23 +132,10 @@ struct Then {
   }
 
   static Status in_pieces(Call& c, const Prepared& prepared) {
-    const Expr& e = expression(c);
-    const Tensor out = c.out();
-    int64_t images = images_a_piece(out.shape(), size_of(out.dtype())), batch = out.dim(0);
+    int64_t images = images_a_piece(c.out_shape(), size_of(c.out_dtype()));
     // The number of threads may be another one than when a plan chose this kernel.
     if (!images || !onednn_takes_pieces(prepared, images)) return then(c, &prepared);
-    auto piece = [&](const Tensor& t, int64_t first) {
-      if (t.rank() != out.rank() || t.dim(0) != batch) return t;  // the same for all images
-      Dims dims = t.shape().dims();
-      dims[0] = images;
-      return view_of(t, Shape(dims), t.bytes() / batch * first);
-    };
-    return run_onednn_pieces(c, prepared, images, [&](int64_t first) {
-      Tensor part = piece(out, first);
-      cpu_program(e).run(operands(c.inputs(), own(), position(c), part,
-                                  [&](int i) { return piece(c.in(i), first); }),
-                         {&part, 1}, part.shape());
-    });
+    return run_onednn_pieces(c, prepared, images, follower(c, images));
   }
 
   // The convolution as a whole, and then the expression. Results of both are of one type, or the
@@ -129,7 +148,11 @@ struct Then {
     gives.output(c.out_dtype(), c.out_shape());
     Call first(conv(), in, attrs, gives, c.device, convolved);
     bool few = P == Pass::kInput && !refuse_few_channels(first.types(), P, Depthwise);
-    Status s = few      ? run_few_channels(first, P, Depthwise)
+    bool winograd = !Depthwise && !refuse_winograd(first.types(), P, Depthwise);
+    Status s = few ? run_few_channels(first, P, Depthwise)
+               : winograd
+                   ? run_winograd(
+                         first, ConvCall(first, P, conv_shape(first.types(), P, Depthwise)), 1, {})
                : onednn ? run_onednn(first, *onednn, Depthwise)
                         : run_reference(first, P, Depthwise);
     if (!s.ok()) return s;
@@ -160,6 +183,7 @@ struct Then {
         .dtypes(kPlain, "any")
         .infer(infer)
         .no_gradient()
+        .kernel("winograd", by_winograd, kAll, refuse_by_winograd)
         .kernel("pieces", prepare_pieces, in_pieces)
         .kernel("at once", prepare_whole, whole)
         .kernel("reference", reference);

@@ -3,15 +3,13 @@
 // High-Performance Matrix Multiplication"). It serves the element types for which no library is
 // fast, and machines without one.
 #include <algorithm>
-#include <array>
 #include <complex>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "holdfast/ops/linalg/cpu/gemm.h"
-#include "holdfast/ops/linalg/cpu/tile.h"
+#include "holdfast/ops/linalg/cpu/tile_in_place.h"
 
 namespace holdfast::HOLDFAST_ISA {
 namespace {
@@ -188,62 +186,19 @@ bool row_product(const Strided& s) {
   return true;
 }
 
-// A tile of C from operands as they lie, for products so small that packing them takes as long as
-// multiplying: rows of `b` are contiguous.
-template <int height, int vectors>
-void tile_in_place(const Strided& s, const float* a, const float* b, int64_t b_row, float* c,
-                   int64_t c_row) {
-  using V = Tile<float>::Vec;
-  constexpr int lanes = Tile<float>::kLanes;
-  V sum[height][vectors] = {};
-  for (int64_t p = 0; p < s.k; ++p, a += s.a_col, b += b_row) {
-    V row[vectors];
-#pragma GCC unroll 2
-    for (int j = 0; j < vectors; ++j) std::memcpy(&row[j], b + j * lanes, sizeof(V));
-#pragma GCC unroll 16
-    for (int i = 0; i < height; ++i) {
-#pragma GCC unroll 2
-      for (int j = 0; j < vectors; ++j) sum[i][j] += a[i * s.a_row] * row[j];
-    }
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < height; ++i) {
-#pragma GCC unroll 2
-    for (int j = 0; j < vectors; ++j) std::memcpy(c + i * c_row + j * lanes, &sum[i][j], sizeof(V));
-  }
-}
-
-using TileInPlace = void (*)(const Strided&, const float*, const float*, int64_t, float*, int64_t);
-template <int vectors, int... less>
-constexpr std::array<TileInPlace, sizeof...(less)> tiles_in_place(
-    std::integer_sequence<int, less...>) {
-  return {tile_in_place<less + 1, vectors>...};
-}
-
-// All rows of some columns. The last two tiles share what is left: a low one has too few sums for
-// the processor to work on at a time.
-template <int vectors>
-void columns_in_place(const Strided& s, const float* b, int64_t b_row, float* c, int64_t c_row) {
-  constexpr auto tiles = tiles_in_place<vectors>(std::make_integer_sequence<int, kRows>());
-  for (int64_t i = 0, height; i < s.m; i += height) {
-    int64_t left = s.m - i;
-    height = left <= kRows ? left : left < 2 * kRows ? (left + 1) / 2 : kRows;
-    tiles[static_cast<size_t>(height - 1)](s, static_cast<const float*>(s.a) + i * s.a_row, b,
-                                           b_row, c + i * c_row, c_row);
-  }
-}
-
+// Products so small that packing their operands takes as long as multiplying.
 bool small_product(const Strided& s) {
   constexpr int64_t lanes = Tile<float>::kLanes, most = 64;
   if (s.b_col != 1 || s.n > most || s.k > most || (s.m > most && s.n % lanes)) return false;
   if (s.n < lanes / 2 && s.m * s.k > 1024)
     return false;  // most of each vector would be for nothing
+  InPlace a{s.m, s.k, static_cast<const float*>(s.a), s.a_row, s.a_col};
   const float* b = static_cast<const float*>(s.b);
   float* c = static_cast<float*>(s.c);
   int64_t j = 0;
   for (; j + 2 * lanes <= s.n; j += 2 * lanes)
-    columns_in_place<2>(s, b + j, s.b_row, c + j, s.c_row);
-  for (; j + lanes <= s.n; j += lanes) columns_in_place<1>(s, b + j, s.b_row, c + j, s.c_row);
+    columns_in_place<2>(a, b + j, s.b_row, c + j, s.c_row);
+  for (; j + lanes <= s.n; j += lanes) columns_in_place<1>(a, b + j, s.b_row, c + j, s.c_row);
   if (j == s.n) return true;
   // The last columns fill no vector where they lie.
   alignas(64) float last_b[most * lanes], last_c[most * lanes];
@@ -252,7 +207,7 @@ bool small_product(const Strided& s) {
     std::memcpy(last_b + p * lanes, b + p * s.b_row + j, width * sizeof(float));
     std::fill(last_b + p * lanes + width, last_b + (p + 1) * lanes, 0.f);
   }
-  columns_in_place<1>(s, last_b, lanes, last_c, lanes);
+  columns_in_place<1>(a, last_b, lanes, last_c, lanes);
   for (int64_t i = 0; i < s.m; ++i)
     std::memcpy(c + i * s.c_row + j, last_c + i * lanes, width * sizeof(float));
   return true;
