@@ -124,7 +124,7 @@ class Tiles {
     }
     for (int64_t k = 0; k < kPoints; ++k)
       p_.loops.multiply(points + k * plane, count, p_.channels, filter_ + k * p_.filter_plane,
-                        p_.panels, products + k * result);
+                        p_.out_channels, products + k * result);
     int64_t line = p_.out_width * p_.out_channels;
     for (int64_t i = 0; i < count; ++i) {
       TileGrid::Place at = p_.grid.place(first + i);

@@ -156,12 +156,16 @@ void spread_filter(const float* from, int64_t step, int64_t n, float* to, int64_
   });
 }
 
-void multiply(const float* image, int64_t tiles, int64_t n, const float* filter, int64_t panels,
+void multiply(const float* image, int64_t tiles, int64_t n, const float* filter, int64_t columns,
               float* products) {
   constexpr int64_t width = 2 * kTileLanes;
+  int64_t row = (columns + width - 1) / width * width;
   InPlace left{.m = tiles, .k = n, .a = image, .a_row = n, .a_col = 1};
-  for (int64_t j = 0; j < panels; ++j)
-    columns_in_place<2>(left, filter + j * n * width, width, products + j * width, panels * width);
+  for (int64_t j = 0; j < columns; j += width)
+    if (columns - j > kTileLanes)
+      columns_in_place<2>(left, filter + j * n, width, products + j, row);
+    else
+      columns_in_place<1>(left, filter + j * n, width, products + j, row);
 }
 
 // Whether all that was added is finite: what is not gives NaN, times 0.

@@ -23,9 +23,10 @@ struct WinogradLoops {
   /// 3x3 filters, taps `step` apart; `to` are panels, one `panel` floats after the other.
   void (*spread_filter)(const float* from, int64_t step, int64_t n, float* to, int64_t plane,
                         int64_t panel);
-  /// products[tiles, panels * width] = image[tiles, n] * filter[panels, n, width].
+  /// products[tiles, panels * width] = image[tiles, n] * filter[panels, n, width], at least its
+  /// first `columns`.
   void (*multiply)(const float* image, int64_t tiles, int64_t n, const float* filter,
-                   int64_t panels, float* products);
+                   int64_t columns, float* products);
   /// Maps of the first `rows` x `columns` positions of a tile. False: not all are finite.
   bool (*gather_maps)(const float* from, int64_t plane, int64_t n, float* to, int64_t line,
                       int64_t rows, int64_t columns);
