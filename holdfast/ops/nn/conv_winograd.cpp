@@ -15,7 +15,8 @@ namespace holdfast::nn {
 namespace {
 
 constexpr int64_t kPoints = kWinogradPoints, kTile = kWinogradTile, kReach = kWinogradReach;
-constexpr int64_t kLeastChannels = 16, kMostChannels = 1 << 16, kLeastTiles = 64;
+constexpr int64_t kLeastChannels = 16, kMostChannels = 1 << 16, kLeastTiles = 36;
+constexpr int64_t kLine = 16;                         // floats of a line of the cache
 constexpr int64_t kBlockBytes = 512 << 10;            // of a block's points and products
 constexpr int64_t kLeastBlock = 24, kMostBlock = 96;  // tiles
 
@@ -55,6 +56,19 @@ Plan plan_of(const ConvShape& s, Pass pass) {
           .left = 2 - s.before[2]};
 }
 
+// Exchanges rows and columns of [rows, columns], at most a line of columns: squares of lines, so
+// that lines are read and written whole.
+void turn(const float* from, int64_t step, int64_t rows, int64_t columns, float* to,
+          int64_t to_step) {
+  for (int64_t r = 0; r < rows; r += kLine) {
+    int64_t some = std::min(kLine, rows - r);
+    float square[kLine][kLine];
+    for (int64_t i = 0; i < some; ++i)
+      for (int64_t j = 0; j < columns; ++j) square[j][i] = from[(r + i) * step + j];
+    for (int64_t j = 0; j < columns; ++j) std::copy_n(square[j], some, to + j * to_step + r);
+  }
+}
+
 // [36, panels, channels, width]: the filter at all points. The gradient of an image meets its taps
 // in reverse, and maps where the convolution has channels.
 Tensor spread_filter(const Call& c, const Plan& p, Pass pass, const float* filter) {
@@ -74,17 +88,14 @@ Tensor spread_filter(const Call& c, const Plan& p, Pass pass, const float* filte
     });
     return out;
   }
-  constexpr int64_t kLine = 16;  // floats of a line of the cache
   parallel_for(up(p.channels, kLine), 1, [&](int64_t begin, int64_t end) {
     Tensor turned = c.scratch(float32, Shape{kLine, 9, p.out_channels});
     auto* rows = turned.mutable_raw<float>();
     for (int64_t first = begin * kLine; first < std::min(end * kLine, p.channels); first += kLine) {
       int64_t some = std::min(kLine, p.channels - first);
       for (int64_t tap = 0; tap < 9; ++tap)
-        for (int64_t o = 0; o < p.out_channels; ++o) {
-          const float* from = filter + ((8 - tap) * p.out_channels + o) * p.channels + first;
-          for (int64_t i = 0; i < some; ++i) rows[(i * 9 + tap) * p.out_channels + o] = from[i];
-        }
+        turn(filter + (8 - tap) * matrix + first, p.channels, p.out_channels, some,
+             rows + tap * p.out_channels, 9 * p.out_channels);
       for (int64_t i = 0; i < some; ++i)
         p.loops.spread_filter(rows + i * 9 * p.out_channels, p.out_channels, p.out_channels,
                               to + (first + i) * width, p.filter_plane, panel);

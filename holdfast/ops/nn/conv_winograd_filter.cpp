@@ -11,10 +11,11 @@ namespace holdfast::nn {
 namespace {
 
 constexpr int64_t kPoints = kWinogradPoints, kTile = kWinogradTile, kReach = kWinogradReach;
-constexpr int64_t kPieces = 16;             // for how many threads
-constexpr int64_t kLeastTiles = 96;         // of a piece: adding its sums up should cost little
-constexpr int64_t kMostSums = 16 << 20;     // bytes of all pieces
-constexpr int64_t kBlockBytes = 512 << 10;  // of a block's points
+constexpr int64_t kPieces = 16;  // for how many threads
+constexpr int64_t kLeastTiles = 36;
+constexpr int64_t kLeastPiece = 96;      // tiles: adding the sums of a piece up should cost little
+constexpr int64_t kMostSums = 16 << 20;  // bytes of all pieces
+constexpr int64_t kBlockBytes = 512 << 10;             // of a block's points
 constexpr int64_t kLeastBlock = 32, kMostBlock = 128;  // tiles
 constexpr int64_t kChannels = 16;                      // of the image, that a part at least has
 
@@ -36,7 +37,7 @@ struct Cut {
   // Pieces of the batch that have sums of their own; where they are few, parts of the image's
   // channels too.
   int64_t each =
-      up(all, std::clamp<int64_t>(std::min(all / kLeastTiles, kMostSums / 4 / sums), 1, kPieces));
+      up(all, std::clamp<int64_t>(std::min(all / kLeastPiece, kMostSums / 4 / sums), 1, kPieces));
   int64_t pieces = up(all, each);
   int64_t part = up(up(s.channels, std::max<int64_t>(1, kPieces / pieces)), kChannels) * kChannels;
   int64_t parts = up(s.channels, part);
