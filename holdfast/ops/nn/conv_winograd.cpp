@@ -15,10 +15,12 @@ namespace holdfast::nn {
 namespace {
 
 constexpr int64_t kPoints = kWinogradPoints, kTile = kWinogradTile, kReach = kWinogradReach;
-constexpr int64_t kLeastChannels = 16, kMostChannels = 1 << 16, kLeastTiles = 36;
-constexpr int64_t kLine = 16;                         // floats of a line of the cache
-constexpr int64_t kBlockBytes = 512 << 10;            // of a block's points and products
+constexpr int64_t kLeastChannels = 16, kLeastTiles = 36;
+constexpr int64_t kMostFilter = 1 << 20;    // of a tap: at all points it is four times 9 taps
+constexpr int64_t kLine = 16;               // floats of a line of the cache
+constexpr int64_t kBlockBytes = 512 << 10;  // of a block's points and products
 constexpr int64_t kLeastBlock = 24, kMostBlock = 96;  // tiles
+constexpr int64_t kRowsAtOnce = 12;                   // that products take, or a divisor of it
 
 int64_t up(int64_t v, int64_t to) { return (v + to - 1) / to; }
 
@@ -31,9 +33,9 @@ struct Plan {
   TileGrid grid{out_height, out_width};
   int64_t panels = up(out_channels, loops.width), row = panels * loops.width;
   int64_t filter_plane = panels * channels * loops.width;
-  int64_t block = std::clamp(
-      kBlockBytes / static_cast<int64_t>(sizeof(float)) / (kPoints * (channels + row)) / 12 * 12,
-      kLeastBlock, kMostBlock);
+  int64_t tile_bytes = kPoints * (channels + row) * static_cast<int64_t>(sizeof(float));
+  int64_t block =
+      std::clamp(kBlockBytes / tile_bytes / kRowsAtOnce * kRowsAtOnce, kLeastBlock, kMostBlock);
 };
 
 Plan plan_of(const ConvShape& s, Pass pass) {
@@ -203,7 +205,7 @@ const char* refuse_winograd_shape(const ConvShape& s, DType dtype) {
     if (s.before[i] > 2) return "windows that lie outside of the image";
   }
   if (std::min(s.channels, s.out_channels) < kLeastChannels) return "few channels";
-  if (std::max(s.channels, s.out_channels) > kMostChannels) return "very many channels";
+  if (s.channels > kMostFilter / s.out_channels) return "a large filter";
   if (s.channels % 4 || s.out_channels % 4) return "channels that are no multiple of 4";
   if (!s.batch || !s.positions() || !s.in_positions()) return "an operand is empty";
   return nullptr;

@@ -41,9 +41,9 @@ struct Cut {
   int64_t pieces = up(all, each);
   int64_t part = up(up(s.channels, std::max<int64_t>(1, kPieces / pieces)), kChannels) * kChannels;
   int64_t parts = up(s.channels, part);
-  int64_t block = std::clamp(kBlockBytes / static_cast<int64_t>(sizeof(float)) /
-                                 (kPoints * (std::min(part, s.channels) + row)),
-                             kLeastBlock, kMostBlock);
+  int64_t tile_bytes =
+      kPoints * (std::min(part, s.channels) + row) * static_cast<int64_t>(sizeof(float));
+  int64_t block = std::clamp(kBlockBytes / tile_bytes, kLeastBlock, kMostBlock);
 
   explicit Cut(const ConvShape& shape) : s(shape) {}
 };
