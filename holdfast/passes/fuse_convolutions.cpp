@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "holdfast/expr/cpu_program.h"
-#include "holdfast/ops/nn/conv_then.h"
+#include "holdfast/ops/nn/conv/then.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"

@@ -6,7 +6,7 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
-#include "holdfast/ops/nn/conv_call.h"
+#include "holdfast/ops/nn/conv/call.h"
 #include "holdfast/ops/nn/numpy_reference.h"
 #include "holdfast/ops/nn/pool_raw.h"
 #include "holdfast/ops/pooling.h"

@@ -6,7 +6,7 @@
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/conv/raw.h"
 #include "holdfast/ops/nn/cpu/pool_loops.h"
 #include "holdfast/ops/nn/fractional_cuts.h"
 #include "holdfast/ops/pooling.h"

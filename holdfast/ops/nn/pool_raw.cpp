@@ -1,6 +1,6 @@
 #include "holdfast/ops/nn/pool_raw.h"
 
-#include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/conv/raw.h"
 #include "holdfast/ops/nn/pool_shape.h"
 
 namespace holdfast::nn {

@@ -6,7 +6,7 @@
 // those are reordered (which the pass `layouts` mostly takes out of graphs). The filter takes
 // whatever layout the kernel likes best: reordering it is cheap beside the convolution, so its
 // reordered form is not kept (variables change every step).
-#include "holdfast/ops/nn/conv_shape.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 #ifdef HOLDFAST_ONEDNN
 #include <limits>

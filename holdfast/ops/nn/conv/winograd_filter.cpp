@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include "holdfast/base/parallel.h"
-#include "holdfast/ops/nn/cpu/filter_loops.h"
-#include "holdfast/ops/nn/winograd.h"
+#include "holdfast/ops/nn/conv/cpu/filter_loops.h"
+#include "holdfast/ops/nn/conv/winograd.h"
 
 namespace holdfast::nn {
 namespace {

@@ -2,8 +2,8 @@
 // its own gradients are the other two ops of the family.
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/nn/conv_raw.h"
-#include "holdfast/ops/nn/conv_shape.h"
+#include "holdfast/ops/nn/conv/raw.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 namespace holdfast::nn {
 namespace {

@@ -4,12 +4,13 @@
 // Some tiles at a time are spread over 36 points, multiplied there by the filter, which was spread
 // once, and gathered: all of it in the second cache. Everything is cut by sizes alone and a tile's
 // result does not depend on its neighbours in a block, so bits depend on neither batch nor threads.
+#include "holdfast/ops/nn/conv/winograd.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
-#include "holdfast/ops/nn/winograd.h"
 
 namespace holdfast::nn {
 namespace {

@@ -1,13 +1,13 @@
 // What follows a convolution reads its result while it is in the second cache: a few images are
 // convolved, then the expression runs over them in place, then come the next ones.
-#include "holdfast/ops/nn/conv_then.h"
+#include "holdfast/ops/nn/conv/then.h"
 
 #include <algorithm>
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/expr/cpu_program.h"
-#include "holdfast/ops/nn/conv_raw.h"
-#include "holdfast/ops/nn/conv_shape.h"
+#include "holdfast/ops/nn/conv/raw.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 namespace holdfast::nn {
 namespace {

@@ -1,8 +1,8 @@
-#include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/conv/raw.h"
 
 #include <algorithm>
 
-#include "holdfast/ops/nn/conv_shape.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 namespace holdfast::nn {
 namespace {

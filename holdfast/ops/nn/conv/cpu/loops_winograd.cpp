@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "holdfast/ops/linalg/cpu/tile_in_place.h"
-#include "holdfast/ops/nn/cpu/winograd_loops.h"
+#include "holdfast/ops/nn/conv/cpu/winograd_loops.h"
 
 namespace holdfast::nn::HOLDFAST_ISA {
 namespace {

@@ -1,7 +1,7 @@
 // The gradients of convolutions as functions of their own, as TensorFlow 1 has them.
 #include "holdfast/ops/conv.h"
-#include "holdfast/ops/nn/conv_call.h"
-#include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/conv/call.h"
+#include "holdfast/ops/nn/conv/raw.h"
 
 namespace holdfast::nn {
 namespace {

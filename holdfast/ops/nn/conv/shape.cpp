@@ -1,4 +1,4 @@
-#include "holdfast/ops/nn/conv_shape.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 #include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"

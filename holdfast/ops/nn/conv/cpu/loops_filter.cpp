@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "holdfast/ops/linalg/cpu/tile.h"
-#include "holdfast/ops/nn/cpu/filter_loops.h"
+#include "holdfast/ops/nn/conv/cpu/filter_loops.h"
 
 namespace holdfast::nn::HOLDFAST_ISA {
 namespace {

@@ -1,4 +1,4 @@
-#include "holdfast/ops/nn/cpu/conv_loops.h"
+#include "holdfast/ops/nn/conv/cpu/conv_loops.h"
 
 #include <string_view>
 

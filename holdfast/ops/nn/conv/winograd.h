@@ -1,8 +1,8 @@
 // What Winograd's convolutions and their filter's gradient have in common.
 #pragma once
 
-#include "holdfast/ops/nn/conv_shape.h"
-#include "holdfast/ops/nn/cpu/winograd_loops.h"
+#include "holdfast/ops/nn/conv/cpu/winograd_loops.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 namespace holdfast::nn {
 

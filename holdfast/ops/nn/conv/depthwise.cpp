@@ -1,8 +1,8 @@
 // Convolutions that keep channels apart.
 #include "holdfast/base/text.h"
 #include "holdfast/ops/conv.h"
-#include "holdfast/ops/nn/conv_call.h"
-#include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/conv/call.h"
+#include "holdfast/ops/nn/conv/raw.h"
 #include "holdfast/ops/nn/numpy_reference.h"
 
 namespace holdfast::nn {

@@ -1,6 +1,4 @@
 // The public convolutions, over one, two and three axes.
-#include "holdfast/ops/conv.h"
-
 #include <string_view>
 
 #include "holdfast/base/checked.h"
@@ -9,8 +7,9 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
-#include "holdfast/ops/nn/conv_call.h"
-#include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/conv.h"
+#include "holdfast/ops/nn/conv/call.h"
+#include "holdfast/ops/nn/conv/raw.h"
 #include "holdfast/ops/nn/numpy_reference.h"
 
 namespace holdfast::nn {

@@ -7,8 +7,8 @@
 
 #include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
-#include "holdfast/ops/nn/conv_shape.h"
-#include "holdfast/ops/nn/cpu/conv_loops.h"
+#include "holdfast/ops/nn/conv/cpu/conv_loops.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 namespace holdfast::nn {
 namespace {

@@ -3,8 +3,8 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/kernel.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/nn/conv_raw.h"
-#include "holdfast/ops/nn/conv_shape.h"
+#include "holdfast/ops/nn/conv/raw.h"
+#include "holdfast/ops/nn/conv/shape.h"
 #include "holdfast/ops/slicing.h"
 
 namespace holdfast::nn {

@@ -1,4 +1,4 @@
-#include "holdfast/ops/nn/conv_call.h"
+#include "holdfast/ops/nn/conv/call.h"
 
 #include <array>
 

@@ -8,8 +8,8 @@
 
 #include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
-#include "holdfast/ops/nn/conv_shape.h"
-#include "holdfast/ops/nn/cpu/filter_loops.h"
+#include "holdfast/ops/nn/conv/cpu/filter_loops.h"
+#include "holdfast/ops/nn/conv/shape.h"
 
 namespace holdfast::nn {
 namespace {
