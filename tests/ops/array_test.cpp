@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/op/op.h"
@@ -327,6 +328,25 @@ TEST(Space, ThereAndBack) {
   EXPECT_EQ(batch_to_space(space_to_batch(x, block, pads), block, pads).to_vector<float>(),
             x.to_vector<float>());
   EXPECT_EQ(code_of([&] { nn::space_to_depth(x, 2, {"NCHW_VECT_C"}); }), Code::E1105);
+}
+
+// Results of 16 MB are written past the caches, in whole lines where they lie so.
+TEST(Transpose, LargeResultsAreWhatSmallOnesAre) {
+  struct Case {
+    Shape shape;
+    Axes perm;
+  };
+  for (const Case& c :
+       {Case{{4000, 1111}, {1, 0}}, Case{{4001, 1056}, {1, 0}}, Case{{17, 528, 515}, {0, 2, 1}},
+        Case{{304, 33, 512}, {2, 1, 0}}, Case{{18, 496, 500}, {2, 0, 1}}}) {
+    std::vector<int32_t> numbers(static_cast<size_t>(c.shape.size()));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    Tensor x = Tensor::of<int32_t>(std::span<const int32_t>(numbers), c.shape);
+    Tensor wide = transpose(cast(x, int64), {.perm = c.perm});  // 64 bits go another way
+    EXPECT_EQ(transpose(x, {.perm = c.perm}).to_vector<int32_t>(),
+              cast(wide, int32).to_vector<int32_t>())
+        << c.shape.text();
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "holdfast/base/parallel.h"
+#include "holdfast/expr/blocks.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -153,20 +154,65 @@ void transpose_lines(int64_t rows, int64_t cols, const uint32_t* from, int64_t f
     }
 }
 
+// The same into memory that no cache holds: whole lines are written past them.
+constexpr int64_t kFarFrom = 16 << 20;  // bytes: with its operand it fills a cache of 32 MB
+void transpose_far(int64_t rows, int64_t cols, const uint32_t* from, int64_t from_stride,
+                   uint32_t* to, int64_t to_stride) {
+  constexpr int64_t n = 16;
+  alignas(64) uint32_t lines[n * n], turned[n * n];
+  for (int64_t r = 0; r < rows; r += n)
+    for (int64_t c = 0; c < cols; c += n) {
+      int64_t high = std::min(n, rows - r), wide = std::min(n, cols - c);
+      const uint32_t* p = from + c * from_stride + r;
+      uint32_t* q = to + r * to_stride + c;
+      if (high < n || wide < n) {
+        transpose_block(high, wide, p, from_stride, q, to_stride);
+        continue;
+      }
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(lines + i * n, p + i * from_stride, n * sizeof(uint32_t));
+      transpose_block(n, n, lines, n, turned, n);
+      for (int64_t i = 0; i < n; ++i)
+        stream(reinterpret_cast<char*>(q + i * to_stride),
+               reinterpret_cast<const char*>(turned + i * n), n * sizeof(uint32_t));
+    }
+}
+
+template <class T>
+bool is_far(std::span<const CopyAxis> outer, const CopyAxis& rows, const CopyAxis& cols,
+            const T* to) {
+  constexpr int64_t line = 64 / sizeof(T);
+  if (product(outer) * rows.size * cols.size * static_cast<int64_t>(sizeof(T)) < kFarFrom)
+    return false;
+  bool whole = rows.to % line == 0 && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+  for (const CopyAxis& a : outer) whole = whole && a.to % line == 0;
+  return whole;
+}
+
 // Reading runs along `rows`, writing along `cols`: in blocks, so that both use whole cache lines.
+// Blocks follow one another where they are written, or, if that goes past the caches, where they
+// are read.
 template <class T>
 void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, const CopyAxis& cols,
                      const T* from, T* to) {
   auto* transpose = transpose_block<T>;
-  if constexpr (std::is_same_v<T, uint32_t>)
-    if (cols.from % kUnlucky == 0) transpose = transpose_lines;
+  bool far = false;
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    far = is_far(outer, rows, cols, to);
+    if (far)
+      transpose = transpose_far;
+    else if (cols.from % kUnlucky == 0)
+      transpose = transpose_lines;
+  }
   int64_t across = (rows.size + kTile - 1) / kTile, along = (cols.size + kTile - 1) / kTile;
   parallel_for(product(outer) * across * along, kPiece / (kTile * kTile),
                [&](int64_t begin, int64_t end) {
                  Walk w(outer, begin / (across * along));
                  int64_t block = begin % (across * along);
                  for (int64_t i = begin; i < end; ++i) {
-                   int64_t r = block / along * kTile, c = block % along * kTile;
+                   int64_t r = far ? block % across : block / along,
+                           c = far ? block / across : block % along;
+                   r *= kTile, c *= kTile;
                    transpose(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c),
                              from + w.from + r + c * cols.from, cols.from,
                              to + w.to + r * rows.to + c, rows.to);
@@ -175,6 +221,7 @@ void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, cons
                      w.next();
                    }
                  }
+                 if (far) end_stream();
                });
 }
 
