@@ -15,9 +15,9 @@ constexpr int64_t kPieces = 16;  // for how many threads
 constexpr int64_t kLeastTiles = 36;
 constexpr int64_t kLeastPiece = 96;      // tiles: adding the sums of a piece up should cost little
 constexpr int64_t kMostSums = 16 << 20;  // bytes of all pieces
-constexpr int64_t kBlockBytes = 512 << 10;             // of a block's points
-constexpr int64_t kLeastBlock = 32, kMostBlock = 128;  // tiles
-constexpr int64_t kChannels = 16;                      // of the image, that a part at least has
+constexpr int64_t kBlockBytes = 512 << 10;                             // of a block's points
+constexpr int64_t kLeastBlock = 32, kLeastFar = 96, kMostBlock = 192;  // tiles
+constexpr int64_t kChannels = 16;  // of the image, that a part at least has
 
 const FilterLoop& filter_loop() {
   static const FilterLoop loop = HOLDFAST_BEST_ISA(filter_loop_);
@@ -26,7 +26,8 @@ const FilterLoop& filter_loop() {
 
 int64_t up(int64_t v, int64_t to) { return (v + to - 1) / to; }
 
-// How the work is cut: by sizes alone, so that the number of threads changes no bit.
+// How the work is cut. Pieces go by sizes alone, so that the number of threads changes no bit: what
+// a piece adds up, it adds tile by tile, whatever its parts and blocks are.
 struct Cut {
   const ConvShape& s;
   const FilterLoop& loop = filter_loop();
@@ -34,16 +35,18 @@ struct Cut {
   int64_t all = s.batch * grid.tiles;
   int64_t panels = up(s.out_channels, loop.width), row = panels * loop.width;
   int64_t plane = s.channels * row, sums = kPoints * plane;  // of all points
-  // Pieces of the batch that have sums of their own; where they are few, parts of the image's
-  // channels too.
+  // Pieces of the batch that have sums of their own; where they are few, threads take parts of the
+  // image's channels, for each of which all maps are spread again.
   int64_t each =
       up(all, std::clamp<int64_t>(std::min(all / kLeastPiece, kMostSums / 4 / sums), 1, kPieces));
   int64_t pieces = up(all, each);
-  int64_t part = up(up(s.channels, std::max<int64_t>(1, kPieces / pieces)), kChannels) * kChannels;
+  int64_t part = up(up(s.channels, up(num_threads(), pieces)), kChannels) * kChannels;
   int64_t parts = up(s.channels, part);
-  int64_t tile_bytes =
-      kPoints * (std::min(part, s.channels) + row) * static_cast<int64_t>(sizeof(float));
-  int64_t block = std::clamp(kBlockBytes / tile_bytes, kLeastBlock, kMostBlock);
+  int64_t cell = kPoints * static_cast<int64_t>(sizeof(float)), high = std::min(part, s.channels);
+  // Sums that the second cache does not hold pass once a block.
+  int64_t least = cell * high * row > 2 * kBlockBytes ? kLeastFar : kLeastBlock;
+  int64_t block =
+      std::min(each, std::clamp(kBlockBytes / (cell * (high + row)), least, kMostBlock));
 
   explicit Cut(const ConvShape& shape) : s(shape) {}
 };
@@ -57,8 +60,8 @@ class Sums {
         maps_(c, call.maps.raw<float>(), cut.s.out[1], cut.s.out[2], cut.s.out_channels, kTile),
         seen_(c.scratch(float32, Shape{kPoints, cut.block, std::min(cut.part, cut.s.channels)})),
         sent_(c.scratch(float32, Shape{kPoints, cut.block, cut.row})) {
-    // Lanes of the last panel that hold nothing.
-    std::fill_n(sent_.mutable_raw<float>(), sent_.size(), 0.f);
+    if (cut.row != cut.s.out_channels)  // lanes of the last panel that hold nothing
+      std::fill_n(sent_.mutable_raw<float>(), sent_.size(), 0.f);
   }
 
   void add(int64_t first, int64_t count, int64_t channel, float* sums) {
