@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <thread>
@@ -40,6 +42,13 @@ bool take_wide(int team) {
 }
 struct GiveBack {
   ~GiveBack() { g_wide.store(false, std::memory_order_release); }
+};
+
+// The pieces that one thread of a team begins with: neighbours, and the same ones each time, which
+// its caches may still hold and which memory brings in one go. Who is through helps the others.
+struct alignas(64) Share {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
 };
 
 // Carries the first exception out of the team: none may leave a worker.
@@ -99,24 +108,34 @@ void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_
   GiveBack at_end;
   Failure failure;
   const auto caller = std::this_thread::get_id();
-  auto work = [&](std::atomic<int64_t>& next) {
+  constexpr int kFew = 16;
+  std::array<Share, kFew> few;
+  std::vector<Share> many(team > kFew ? static_cast<size_t>(team) : 0);
+  Share* shares = team > kFew ? many.data() : few.data();
+  for (int i = 0; i < team; ++i) {
+    shares[i].next = pieces / team * i + std::min<int64_t>(i, pieces % team);
+    shares[i].end = pieces / team * (i + 1) + std::min<int64_t>(i + 1, pieces % team);
+  }
+  auto work = [&](int me) {
     if (std::this_thread::get_id() != caller) take_no_signals();
     t_inside = true;
     try {
-      for (int64_t p; !failure.set && (p = next.fetch_add(1)) < pieces;) piece(p);
+      for (int i = 0; i < team; ++i) {
+        Share& share = shares[(me + i) % team];
+        for (int64_t p; !failure.set && (p = share.next.fetch_add(1)) < share.end;) piece(p);
+      }
     } catch (...) {
       failure.keep();
     }
     t_inside = false;
   };
-  std::atomic<int64_t> next{0};
 #ifdef HOLDFAST_OPENMP
 #pragma omp parallel num_threads(team)
-  work(next);
+  work(omp_get_thread_num());
 #else
   std::vector<std::thread> others;
-  for (int i = 1; i < team; ++i) others.emplace_back([&] { work(next); });
-  work(next);
+  for (int i = 1; i < team; ++i) others.emplace_back([&, i] { work(i); });
+  work(0);
   for (auto& t : others) t.join();
 #endif
   if (failure.what) std::rethrow_exception(failure.what);
