@@ -286,7 +286,9 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
     if (model.stop_training) break;
   }
   if (model.is_compiled() && o.epochs > 0 && (trained || first >= o.epochs))
-    model.compiled().optimizer()->finalize_variable_values(model.trainable_variables());
+    if (const Ref<Optimizer>& by =
+            model.compiled().optimizer())  // none: steps are the program's own
+      by->finalize_variable_values(model.trainable_variables());
   callbacks.tell(Moment::kTrainEnd, 0, logs);
   return recorder->history;
 }

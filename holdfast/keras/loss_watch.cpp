@@ -297,7 +297,7 @@ void report_not_finite(ModelLayer& model, const Nested& batch, const LossWatch& 
   };
   remember(model.variables());
   if (model.is_compiled()) {
-    remember(model.compiled().optimizer()->variables());
+    if (const Ref<Optimizer>& o = model.compiled().optimizer()) remember(o->variables());
     for (const Ref<Metric>& m : model.compiled().metrics()) remember(m->variables());
   }
   for (const auto& [v, value] : watch.before()) v.state()->set(value);

@@ -8,6 +8,7 @@
 #include "holdfast/exec/function.h"
 #include "holdfast/keras/loss_watch.h"
 #include "holdfast/keras/no_gradients.h"
+#include "holdfast/keras/optimizer_of.h"
 #include "holdfast/keras/optimizers/loss_scale.h"
 #include "holdfast/keras/outputs.h"
 #include "holdfast/keras/step_scope.h"
@@ -64,6 +65,15 @@ Compiled& ModelLayer::compiled(const char* asked_by) const {
          "`compile` says with which loss and optimizer a model is trained",
          {manual_fix("call `compile` with a loss and an optimizer first")});
   return *compiled_;
+}
+
+Optimizer& optimizer_of(const ModelLayer& model, const char* asked_by) {
+  const Ref<Optimizer>& found = model.compiled(asked_by).optimizer();
+  if (!found)
+    fail(Code::E1104, cat(model.described(), " has no optimizer, and ", asked_by, " needs one"),
+         "`compile` was given none, or it was taken away since",
+         {manual_fix("call `compile` with an optimizer, or set `model.optimizer`")});
+  return *found;
 }
 
 namespace {
@@ -124,6 +134,7 @@ Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested&
 Nested ModelLayer::train_step(const Nested& data) {
   Parts p = parts_of(data);
   Compiled& c = compiled("training");
+  Optimizer& by = optimizer_of(*this, "training");
   OwnStep step(true);
   GradientTape tape;
   CallOptions training;
@@ -132,13 +143,13 @@ Nested ModelLayer::train_step(const Nested& data) {
   Tensor loss = compute_loss(p.x, p.y, y_pred, p.weight);
   watch(*this, c, loss);
   c.track(loss, examples_in(p.x));
-  Tensor scaled = c.optimizer()->scale_loss(loss);
+  Tensor scaled = by.scale_loss(loss);
   std::vector<Variable> weights = trainable_variables();
   if (!weights.empty()) {  // all may be frozen: the loss and the metrics are wanted all the same
     auto slopes = tape.gradients({scaled}, {weights.begin(), weights.end()});
     if (std::all_of(slopes.begin(), slopes.end(), [](const Gradient& g) { return g.none(); }))
       refuse_no_gradients(*this, tape, scaled, weights);
-    c.optimizer()->apply({slopes.begin(), slopes.end()}, weights);
+    by.apply({slopes.begin(), slopes.end()}, weights);
   }
   return compute_metrics(p.x, p.y, y_pred, p.weight);
 }

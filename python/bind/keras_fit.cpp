@@ -583,7 +583,7 @@ void bind_keras_fit(nb::module_& m) {
   m.def("model_optimizer", [](nb::handle self) -> nb::object {
     return run([&]() -> nb::object {
       ModelLayer& model = model_of(self.ptr());
-      if (!model.is_compiled()) return nb::none();
+      if (!model.is_compiled() || !model.compiled().optimizer()) return nb::none();
       return py::given(python_of(*model.compiled().optimizer()));
     });
   });

@@ -82,8 +82,8 @@ OBJECTS = {
     "TensorSpec": lambda: tf.TensorSpec([None, 2]),
     "TensorShape": lambda: tf.TensorShape([1, None]),
     "KerasTensor": lambda: keras.Input((3,)),
-    "Dense, built": built,
-    "Sequential, compiled": compiled,
+    "Dense-built": built,
+    "Sequential-compiled": compiled,
     "History": lambda: compiled().fit(np.zeros((4, 3), "f"), np.zeros((4, 2), "f"), verbose=0),
     "EarlyStopping": keras.callbacks.EarlyStopping,
 }
@@ -135,7 +135,7 @@ def main(chosen):
         for n, name in enumerate(sorted({*dir(one), *dir(type(one))})):
             if name.startswith("__"):
                 continue
-            print("try", kind.replace(" ", "_"), n, name, flush=True)
+            print("try", kind, n, name, flush=True)
             signal.alarm(SECONDS)
 
             def tell(what, text, kind=kind, name=name):

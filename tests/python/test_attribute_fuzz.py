@@ -58,6 +58,29 @@ def test_what_can_be_set_and_not_deleted_says_so():
     assert layer.built
 
 
+def test_a_model_may_lose_its_optimizer():
+    model = attribute_fuzz_child.compiled()
+    model.optimizer = None
+    assert model.optimizer is None
+    assert model.evaluate(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)[0] >= 0
+    with pytest.raises((ValueError, TypeError), match="optimizer"):
+        model.fit(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)
+    model.optimizer = "sgd"
+    model.fit(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)
+
+
+def test_a_step_of_ones_own_needs_no_optimizer():
+    class Own(keras.Sequential):
+        def train_step(self, data):
+            self.seen = data
+            return {"loss": tf.constant(1.0)}
+
+    model = Own([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile(optimizer=None, loss="mse", run_eagerly=True)
+    history = model.fit(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)
+    assert history.history == {"loss": [1.0]}
+
+
 def test_a_truth_that_raises_is_told():
     layer = attribute_fuzz_child.built()
     with pytest.raises(ValueError, match="no truth"):

@@ -5,12 +5,13 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/model.h"
+#include "holdfast/keras/optimizer_of.h"
 
 namespace holdfast::keras {
 namespace {
 
 Optimizer& with_rate(ModelLayer& model) {
-  Optimizer& optimizer = *model.compiled("its learning rate").optimizer();
+  Optimizer& optimizer = optimizer_of(model, "its learning rate");
   if (!optimizer.has_rate())
     fail(Code::E1104, cat("a callback asks for the learning rate of a ", optimizer.class_name()),
          "it has none of its own: each of the optimizers in it has one",

@@ -7,6 +7,7 @@
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/callbacks/event_file.h"
 #include "holdfast/keras/functional.h"
+#include "holdfast/keras/optimizer_of.h"
 #include "holdfast/keras/sequential.h"
 
 namespace holdfast::keras {
@@ -98,7 +99,7 @@ EventFile& TensorBoardCallback::writer(bool validation) {
 }
 
 double TensorBoardCallback::steps() const {
-  return model()->compiled("TensorBoard").optimizer()->iterations().read().to_double();
+  return optimizer_of(*model(), "TensorBoard").iterations().read().to_double();
 }
 
 void TensorBoardCallback::begin(ModelLayer* model, const TrainingPlan& plan) {
@@ -147,7 +148,7 @@ void TensorBoardCallback::on_epoch_end(int64_t epoch, Logs& logs) {
     else
       file.scalar(cat("epoch_", name), value, epoch);
   }
-  Optimizer& optimizer = *model()->compiled("TensorBoard").optimizer();
+  Optimizer& optimizer = optimizer_of(*model(), "TensorBoard");
   if (!rate_told && optimizer.has_rate())
     file.scalar("epoch_learning_rate", optimizer.learning_rate().to_double(), epoch);
   if (options_.write_steps_per_second)

@@ -215,10 +215,29 @@ void multiply_tiles(const Product& p, Rows r, const Tiles& t, const void* a, con
   });
 }
 
+// For a few threads one cut across the longer side is better than those that oneDNN makes for
+// many. Two cores of a Zen 4, microseconds of oneDNN and of tiles (T: the right operand is
+// transposed):
+//
+//   256 x 512 x 2048    3392   2420      T 64 x 1024 x 1024    1940    913
+//   512 x 512 x 1024    2770   2390      T 32 x 4096 x 1024    6590   2470
+//   1024 x 1024 x 1024  10440  9760      T 128 x 512 x 512      520    375
+//   128 x 512 x 512      320    325      T 256 x 256 x 256      195    168
+//   128 x 784 x 512      480    485      64 x 1024 x 1024       630    650
+//
+// More threads were not measured, nor was AVX2, where operands are copied for oneDNN (spaced.h).
+bool cuts_better(const Product& p, Rows r, int threads) {
+  constexpr int kFew = 4;
+  constexpr int64_t kLeast = 64;  // rows or columns of a tile
+  return threads > 1 && threads <= kFew && best_isa() == Isa::kAvx512 &&
+         std::max(r.count, p.n) >= threads * kLeast;
+}
+
 void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void* c) {
   if (deterministic()) return multiply_tiles(p, r, cut(p, r, kTileRows, kTileColumns), a, b, c);
-  int threads = threads_for(work(p) * static_cast<double>(r.count) / static_cast<double>(p.m));
-  if (p.dtype == DType::kFloat32) {
+  int threads = std::min(num_threads(), threads_for(work(p) * static_cast<double>(r.count) /
+                                                    static_cast<double>(p.m)));
+  if (p.dtype == DType::kFloat32 && !cuts_better(p, r, threads)) {
     bool ta = p.read_a.transposed, tb = p.read_b.transposed,
          in_place = Spaced::in_place(r.count, p.n);
     const float* from = static_cast<const float*>(a) + (ta ? 0 : r.first * p.k);
@@ -230,7 +249,7 @@ void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void*
                     right.data(), right.step(), static_cast<float*>(c) + r.first * p.n, p.n))
       return;
   }
-  multiply_tiles(p, r, cut_for(p, r, std::min(threads, num_threads())), a, b, c);
+  multiply_tiles(p, r, cut_for(p, r, threads), a, b, c);
 }
 
 void multiply_one(const Product& p, const void* a, const void* b, void* c) {
