@@ -97,7 +97,7 @@ class CpuProgram::Run {
     for (size_t k = 0; k < p.stores_.size(); ++k) {
       Source& s = sources_[static_cast<size_t>(p.stores_[k])];
       s.to = static_cast<char*>(out[k].mutable_raw());
-      s.streamed = !s.per_row && n_ * s.cell >= kStreamFrom &&
+      s.streamed = !s.per_row && n_ * s.cell >= stream_from() &&
                    reinterpret_cast<uintptr_t>(s.to) % (s.by_code ? kLine : 16) == 0;
       // What is read again is not sent away, and the rest of a piece goes with it.
       if (s.by_code && (row_ || p.values_[static_cast<size_t>(p.stores_[k])].last >= 0))

@@ -60,7 +60,7 @@ void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
   for (const Tensor& t : in) readers.push_back(Reader(t, out.shape()));
   auto* to = static_cast<char*>(out.mutable_raw());
   int64_t cell = size_of(out.dtype());
-  bool past_caches = n * cell >= kStreamFrom && reinterpret_cast<uintptr_t>(to) % 16 == 0;
+  bool past_caches = n * cell >= stream_from() && reinterpret_cast<uintptr_t>(to) % 16 == 0;
   parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
     alignas(64) char scratch[kMostOperands][kBlock * 16];
     int64_t most = std::min(kBlock, end - begin);
