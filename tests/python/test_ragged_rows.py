@@ -155,6 +155,6 @@ def test_rows_that_differ_in_length_are_not_equal():
     assert (x == y) is False and (x != y) is True
     assert (a == a + 0).to_list() == [[True, True], [True]]
     with pytest.raises(tf.errors.InvalidArgumentError):
-        a == tf.ragged.constant([[1.0, 2.0], [3.0]])
+        _ = a == tf.ragged.constant([[1.0, 2.0], [3.0]])
     with pytest.raises(tf.errors.InvalidArgumentError):
-        a < b
+        _ = a < b
