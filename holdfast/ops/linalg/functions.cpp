@@ -250,8 +250,8 @@ static const Op expm_op =
             return reduce_max(abs(t), {.axis = {-2, -1}, .keepdims = true});
           };
           Tensor size_of_dy = most(dy), ratio = size_of_dy / maximum(most(a), 1);
-          Tensor by =
-              stop_gradient(cast(where(greater(size_of_dy, 0), ratio, ones_like(ratio)), a.dtype()));
+          Tensor by = stop_gradient(
+              cast(where(greater(size_of_dy, 0), ratio, ones_like(ratio)), a.dtype()));
           Tensor block = concat({concat({a, dy / by}, -1), concat({zero, a}, -1)}, -2);
           int64_t n = a.dim(-1);
           if (n < 0) throw NotKnownYet{};
