@@ -1,6 +1,7 @@
 // A product J v is had from two backward passes. The gradient g(u) = Jᵀu is linear in the upstream
-// u, so the gradient of <g(u), v> with respect to u is J v, whatever u is. No op needs a forward
-// rule, only the gradient of its gradient.
+// u, so the gradient of <g(u), v> with respect to u is J v, whatever u is: ones, since a formula
+// may leave out where nothing arrives. No op needs a forward rule, only the gradient of its
+// gradient.
 #include "holdfast/autodiff/forward.h"
 
 #include "holdfast/base/text.h"
@@ -35,7 +36,7 @@ Tensor jvp(GradientTape& tape, const Tensor& y, const std::vector<Source>& prima
     if (primals[i].id() == y.id()) return tangents[i];
   Paused paused(tape);
   GradientTape second;
-  Tensor u = zeros_like(y);
+  Tensor u = ones_like(y);
   second.watch(u);
   std::vector<Tensor> pulled, along;
   auto found = tape.gradients({y}, primals, {u});

@@ -126,7 +126,7 @@ HF_FN double lgamma(double x) {
 
 #endif  // host
 
-// Derivative of log gamma; nan at negative integers, copysign(inf, -x) at zeros; vectorises.
+// Derivative of log gamma; nan at 0 and at negative integers; vectorises.
 // Float: worst 0.6 ulp; double: absolute error below 1e-14 (1 + |result|).
 HF_FN double digamma(double x) {
   const double a = x < 0.5 ? 1 - x : x;
@@ -143,8 +143,7 @@ HF_FN double digamma(double x) {
   const double g = (log(y) - 0.5 / y - series) - (small ? n / d : 0.0);
   const double reflected = g - 3.14159265358979323846 * (detail::cospi(x) / detail::sinpi(x));
   const double r = x < 0.5 ? reflected : g;
-  const bool pole = x < 0 && floor(x) == x;
-  return x == 0 ? copysign(detail::infinity(), -x) : (pole ? detail::quiet_nan() : r);
+  return x <= 0 && floor(x) == x ? detail::quiet_nan() : r;
 }
 HF_FN float digamma(float x) { return float(digamma(double(x))); }
 
@@ -306,20 +305,15 @@ HF_FN double betainc(double a, double b, double x) {
   return 1 - scale * detail::beta_fraction(b, a, 1 - x) / b;
 }
 
-// Hurwitz zeta: sum over k >= 0 of (q + k)^-s, s > 1. Infinite at s = 1 and where q is 0 or a
-// negative integer; other q < 0 (not below -1e5) need an integer s, else nan. Relative
-// error below 2e-15; for q < 0 relative to the largest term.
-HF_FN double zeta(double s, double q) {
-  if (s != s || q != q || s < 1) return detail::quiet_nan();
-  if (s == 1) return detail::infinity();
-  if (q <= 0 && floor(q) == q) return detail::infinity();
-  if ((q < 0 && floor(s) != s) || q < -1e5) return detail::quiet_nan();
-  if (q == detail::infinity()) return 0;
+namespace detail {
+
+// The sum over k >= 0 of (q + k)^-s, s > 1, for q > 0, or a few below 0 and s an integer.
+HF_FN double zeta_sum(double s, double q) {
   double sum = 0, w = q;
   for (int k = 0; k < 10 || w < 10; ++k, w += 1) {
     const double term = pow(w, -s);
     sum += term;
-    if (w > 0 && term < 1e-18 * sum) return sum;  // the rest is smaller still by a power
+    if (w > 0 && term <= 1e-18 * sum) return sum;  // the rest is smaller still by a power
   }
   // Euler and Maclaurin's correction from w on.
   const double p = pow(w, -s);
@@ -341,14 +335,34 @@ HF_FN double zeta(double s, double q) {
   for (int j = 0; j < 12; ++j) {
     const double term = kBernoulli[j] * factor;
     sum += term;
-    if (abs(term) < detail::kEpsilon * abs(sum)) break;
+    if (abs(term) < kEpsilon * abs(sum)) break;
     factor *= (s + 2 * j + 1) * (s + 2 * j + 2) / (w * w);
   }
   return sum;
 }
 
-// The n-th derivative of digamma, n = 0, 1, 2, ...; nan for another n. Relative error below
-// 5e-15.
+}  // namespace detail
+
+// Hurwitz zeta: sum over k >= 0 of (q + k)^-s, s > 1, infinite at s = 1. Other q < 0 than integers
+// need an integer s, else nan. Where q is 0 or a negative integer it is infinite for even s, and
+// nan for others: it goes to opposite sides there. Relative error below 2e-15; for q < 0 relative
+// to the largest term.
+HF_FN double zeta(double s, double q) {
+  if (s != s || q != q || s < 1) return detail::quiet_nan();
+  if (s == 1) return detail::infinity();
+  const bool whole = floor(s) == s, even = floor(0.5 * s) == 0.5 * s;
+  if (q <= 0 && floor(q) == q) return even ? detail::infinity() : detail::quiet_nan();
+  if (q < 0 && !whole) return detail::quiet_nan();
+  if (q == detail::infinity()) return 0;
+  if (q > -20) return detail::zeta_sum(s, q);
+  // Terms far below 0 are those of positive numbers with the sign of (-1)^s: two sums of such.
+  const double near = q - floor(q) - 10;
+  const double far = detail::zeta_sum(s, 1 - near) - detail::zeta_sum(s, 1 - q);
+  return detail::zeta_sum(s, near) + (even ? far : -far);
+}
+
+// The n-th derivative of digamma, n = 0, 1, 2, ...; nan for another n, and at poles whose sides
+// differ. Relative error below 5e-15.
 HF_FN double polygamma(double n, double x) {
   if (!(n >= 0) || floor(n) != n) return detail::quiet_nan();
   if (n == 0) return digamma(x);

@@ -196,13 +196,6 @@ Tensor Loss::reduced(const In& y_true, const In& y_pred, const MaybeIn& sample_w
                          counts, reduction());
 }
 
-Tensor for_each_step(Tensor weights, const Tensor& values) {
-  if (!weights.shape().has_rank() || !values.shape().has_rank() || weights.rank() == 0)
-    return weights;
-  while (weights.rank() < values.rank()) weights = expand_dims(weights, -1);
-  return weights;
-}
-
 Tensor reduce_weighted(Tensor values, Tensor weights, Tensor mask,
                        const std::optional<std::string>& reduction) {
   DType d = values.dtype();

@@ -157,35 +157,21 @@ std::vector<Variable> MeanOfValues::variables() const {
 
 void MeanOfValues::update_state(const Tensor& y_true, const Tensor& y_pred,
                                 const Tensor& sample_weight) {
-  Tensor weight = sample_weight;
-  if (Tensor counts = y_pred.defined() ? mask_of(y_pred) : Tensor(); counts.defined()) {
-    counts = cast(counts, dtype());
-    if (weight.defined()) {
-      if (weight.dtype() != dtype()) weight = cast(weight, dtype());
-      counts = for_each_step(weight, counts) * counts;
-    }
-    weight = counts;
-  }
+  Tensor weight = sample_weight, mask = y_pred.defined() ? mask_of(y_pred) : Tensor();
+  if (mask.defined()) weight = where_counted(weight, mask, dtype());
   add_values(values(y_true, y_pred), weight);
 }
 
-void MeanOfValues::add_values(Tensor values, Tensor weight) {
+void MeanOfValues::add_values(const Tensor& given, Tensor weight) {
   make_variables();
-  Tensor counts = mask_of(values);  // of values that are left out where weights are given
-  if (values.dtype() != dtype()) values = cast(values, dtype());
-  if (!weight.defined()) {
-    total_.assign_add(reduce_sum(values));
-    count_.assign_add(cast(size(values), dtype()));
-    return;
-  }
-  if (weight.dtype() != dtype()) weight = cast(weight, dtype());
-  // Weights have the first axes of the values; a last one of size 1 is none.
-  if (weight.rank() == values.rank() + 1) weight = squeeze(weight, {.axis = {-1}});
-  if (counts.defined() && counts.rank() == weight.rank()) weight = weight * cast(counts, dtype());
-  weight = for_each_step(weight, values);
-  Tensor spread = weight * ones_like(values);
-  total_.assign_add(reduce_sum(values * weight));
-  count_.assign_add(reduce_sum(spread));
+  Tensor mask = mask_of(given);  // of values that are left out where weights are given
+  Tensor values = given.dtype() == dtype() ? given : cast(given, dtype());
+  if (weight.defined() && weight.dtype() != dtype()) weight = cast(weight, dtype());
+  if (weight.defined() && mask.defined()) weight = where_counted(weight, mask, dtype());
+  Samples samples = samples_of(values, weight, true);
+  total_.assign_add(reduce_sum(samples.values));
+  count_.assign_add(samples.weights.defined() ? reduce_sum(samples.weights)
+                                              : cast(size(samples.values), dtype()));
 }
 
 Nested MeanOfValues::result() {

@@ -84,7 +84,7 @@ class HOLDFAST_API MeanOfValues : public Metric {
   std::vector<Variable> variables() const override;
 
  protected:
-  void add_values(Tensor values, Tensor sample_weight);
+  void add_values(const Tensor& values, Tensor sample_weight);
 
  private:
   void make_variables();

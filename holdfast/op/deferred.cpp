@@ -115,6 +115,14 @@ std::span<const Arg> arguments_in(const Attrs& attrs) {
   return std::span<const Arg>(attrs.data(), attrs.size()).subspan(kBefore);
 }
 
+// Whom a message is from: the function that it begins with, else the composition.
+std::string speaker(const std::string& headline, const std::string& title) {
+  std::string first = headline.substr(0, headline.find(": "));
+  bool function = !first.empty() && first.size() < headline.size() &&
+                  first.find_first_of(" `") == std::string::npos;
+  return function ? first : title;
+}
+
 Status run(Call& c) {
   auto a = c.attrs<DeferredAttrs>();
   Given given = outputs_of(a);
@@ -122,12 +130,17 @@ Status run(Call& c) {
   Tensors in;
   for (int i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
   Tensors out;
+  std::string name = title(a, arguments);
   {
     NoTapes alone;
     InterpreterScope values(nullptr);
-    out = evaluate(a.composition(), in, arguments, a.pulled());
+    try {
+      out = evaluate(a.composition(), in, arguments, a.pulled());
+    } catch (Error& e) {
+      e.name_op(speaker(e.diagnostic().headline, name));
+      throw;
+    }
   }
-  std::string name = title(a, arguments);
   if (out.size() != given.size())
     return {Code::E1103, cat("Deferred: `dtypes` names ", given.size(), " results, and ", name,
                              " gave ", out.size())};

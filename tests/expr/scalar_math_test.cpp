@@ -262,6 +262,7 @@ TEST(SpecialFunctions, AgreeWithArbitraryPrecision) {
   near(scalar::polygamma(2.0, 3.0), -1.5411380631918857e-1, 5e-15);
   near(scalar::polygamma(5.0, -1.75), 4.9223093030187432e+5, 5e-15);
   near(scalar::polygamma(12.0, 40.0), -2.7553997872844011e-12, 5e-15);
+  near(scalar::polygamma(1.0, -1e5 - 0.5), 9.8695944011893573, 5e-15);
   near(scalar::digamma(0.125), -8.3884926632958549, 1e-14);
   near(scalar::digamma(1.25), -2.2745353337626541e-1, 1e-14);
   near(scalar::digamma(-3.3), 3.6203534605921258, 1e-14);
@@ -284,6 +285,10 @@ TEST(SpecialFunctions, EdgesOfTheirDomains) {
   EXPECT_EQ(scalar::zeta(1.0, 2.0), double(kInf));
   EXPECT_TRUE(std::isnan(scalar::zeta(0.5, 2.0)));
   EXPECT_TRUE(std::isnan(scalar::polygamma(1.5, 2.0)));
+  EXPECT_EQ(scalar::zeta(2.0, -3.0), double(kInf));
+  EXPECT_TRUE(std::isnan(scalar::zeta(3.0, 0.0)));  // its sides differ
+  EXPECT_EQ(scalar::zeta(double(kInf), 1e30), 0);
+  EXPECT_TRUE(std::isnan(scalar::digamma(-0.0)));
 }
 
 TEST(ScalarMath, RoundingIsExact) {

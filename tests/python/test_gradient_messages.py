@@ -88,3 +88,19 @@ def test_both_at_once_is_said_of_one_target_only() -> None:
     with pytest.raises(RuntimeError) as caught:
         tape.gradient(u, x)
     assert "at once" not in str(caught.value)
+
+
+def test_a_file_is_not_read_for_advice_that_nothing_asks_for(monkeypatch: Any, capfd: Any) -> None:
+    from holdfast._messages import rebinding
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("the whole file was looked at")
+
+    monkeypatch.setattr(rebinding, "_Gradients", never)
+    x, y = tf.Variable(1.0), tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(y)
+        z = x * 1.0
+    assert tape.gradient(z, y) is None
+    said = capfd.readouterr().err
+    assert "W0502" in said and "but not from `y`" in said

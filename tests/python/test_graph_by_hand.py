@@ -307,3 +307,25 @@ def test_prints_and_checks_are_operations_of_the_graph(capsys):
             capsys.readouterr()
             sess.run(x + 1, {x: [-1.0]})  # nobody asked for the print or the check
             assert capsys.readouterr().out == ""
+
+
+class Box:
+    """Holds a list that its own code makes."""
+
+    def __init__(self):
+        self.items = [tf.constant(3)]
+
+
+def test_a_graph_by_hand_refuses_objects_that_iterations_make():
+    def f(n):
+        while n > 0:
+            box = Box()
+            box.items[0] = box.items[0] + n
+            n -= 1
+        return box.items[0]
+
+    with tf.Graph().as_default():
+        n = v1.placeholder(tf.int32, [])
+        with pytest.raises(tf.errors.UnimplementedError, match="E1105.*that an iteration makes"):
+            tf.autograph.to_graph(f)(n)
+    assert int(tf.function(f)(tf.constant(5))) == 4

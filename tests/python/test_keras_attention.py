@@ -79,3 +79,13 @@ def test_places_that_may_look_at_nothing():
     y, scores = layer(x, x, attention_mask=mask, return_attention_scores=True)
     np.testing.assert_array_equal(scores[0, :, 2], 0)
     np.testing.assert_allclose(y[:, 2], [bias], atol=1e-6)
+
+
+def test_an_example_without_values_gets_their_mean_as_in_keras():
+    q, v = places(2, 3, 4), places(2, 5, 4)
+    mask = np.array([[True, True, False, True, False], [False] * 5])
+    for layer in (layers.Attention(), layers.AdditiveAttention(use_scale=False)):
+        y, weights = layer([q, v], mask=[None, mask], return_attention_scores=True)
+        assert np.all(weights.numpy()[0][:, [2, 4]] == 0)
+        np.testing.assert_allclose(weights[1], np.full((3, 5), 0.2), rtol=1e-6)
+        np.testing.assert_allclose(y[1], np.tile(np.mean(v[1], 0), (3, 1)), rtol=1e-5)

@@ -144,3 +144,17 @@ def test_gather_of_ragged_forms_is_that_of_the_dense_tensor():
                 found = tf.gather(params, given, axis=axis, batch_dims=batch_dims)
                 found = found.to_list() if hasattr(found, "to_list") else found.numpy().tolist()
                 assert found == wanted
+
+
+def test_rows_that_differ_in_length_are_not_equal():
+    a, b = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[1], [3]])
+    assert (a == b) is False and (a != b) is True
+    one = tf.constant([0, 1])
+    x = tf.RaggedTensor.from_row_splits([[1, 2]], one)
+    y = tf.RaggedTensor.from_row_splits([[3, 4, 5]], one)
+    assert (x == y) is False and (x != y) is True
+    assert (a == a + 0).to_list() == [[True, True], [True]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        _ = a == tf.ragged.constant([[1.0, 2.0], [3.0]])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        _ = a < b

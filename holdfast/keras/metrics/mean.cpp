@@ -1,5 +1,7 @@
 #include "holdfast/keras/metrics/mean.h"
 
+#include "holdfast/keras/example_weights.h"
+#include "holdfast/keras/layer.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -32,13 +34,11 @@ std::vector<Variable> SumMetric::variables() const {
 
 void SumMetric::update_state(const Tensor& given, const Tensor&, const Tensor& weight) {
   make_variables();
-  Tensor values = given.dtype() == dtype() ? given : cast(given, dtype());
-  if (weight.defined()) {
-    Tensor w = cast(weight, dtype());
-    while (w.rank() < values.rank()) w = expand_dims(w, -1);
-    values = values * w;
-  }
-  total_.assign_add(reduce_sum(values));
+  Tensor values = given.dtype() == dtype() ? given : cast(given, dtype()), w = weight;
+  if (w.defined() && w.dtype() != dtype()) w = cast(w, dtype());
+  if (Tensor mask = mask_of(given); w.defined() && mask.defined())
+    w = where_counted(w, mask, dtype());
+  total_.assign_add(reduce_sum(samples_of(values, w, false).values));
 }
 
 Nested SumMetric::result() {

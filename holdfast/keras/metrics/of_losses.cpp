@@ -100,6 +100,10 @@ class RootMeanSquaredError : public Declares<NamedOptions, MeanOfValues> {
     auto [y, p] = same_rank(in_dtype(y_true, dtype()), in_dtype(y_pred, dtype()));
     return squared_difference(p, y);
   }
+  // As in Keras, where a mask of the predictions does not reach the mean of these squares.
+  void update_state(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) override {
+    add_values(values(y_true, y_pred), weight);
+  }
   Nested result() override { return sqrt(MeanOfValues::result().tensor()); }
 };
 const ClassDef& root =

@@ -47,17 +47,18 @@ Tensor mixed(const char* function, const In& images, std::initializer_list<float
   Tensor x = images.tensor(float32);
   if (!is_floating(x.dtype()))
     fail(Code::E1101, cat(function, ": `images` is ", type_text(x), ", expected floats"));
-  need_channels(function, x, 3);
+  x = need_channels(function, x, 3);
   Tensor kernel = empty(float32, Shape{3, 3}, cpu());
   std::copy(matrix.begin(), matrix.end(), kernel.mutable_raw<float>());
   return tensordot(x, cast(kernel, x.dtype()), 1);
 }
 
-void need_floats(const char* function, const Tensor& x) {
+Tensor colours(const char* function, const In& images) {
+  Tensor x = images.tensor(float32);
   if (!is_floating(x.dtype()))
     fail(Code::E1101, cat(function, ": `images` is ", type_text(x), ", expected floats"), {},
          {manual_fix("`convert_image_dtype` makes floats of 0 to 1 of them")});
-  need_channels(function, x, 3);
+  return need_channels(function, x, 3);
 }
 
 }  // namespace
@@ -99,8 +100,7 @@ REGISTER(FUNCTION(&rgb_to_grayscale)
              .samples("uniform(2, 3, 3)", "uniform(3)")
              .reference("(images @ np.array([0.2989, 0.587, 0.114]))[..., None]"));
 Tensor rgb_to_grayscale(const In& images) {
-  Tensor x = images.tensor(float32);
-  need_channels("rgb_to_grayscale", x, 3);
+  Tensor x = need_channels("rgb_to_grayscale", images.tensor(float32), 3);
   DType own = x.dtype();
   Tensor floats = is_floating(own) ? x : convert_image_dtype(x, float32);
   Tensor weights = empty(float32, Shape{3, 1}, cpu());
@@ -116,8 +116,7 @@ REGISTER(FUNCTION(&grayscale_to_rgb)
              .samples("uniform(2, 3, 1)")
              .reference("np.repeat(images, 3, -1)"));
 Tensor grayscale_to_rgb(const In& images) {
-  Tensor x = images;
-  need_channels("grayscale_to_rgb", x, 1);
+  Tensor x = need_channels("grayscale_to_rgb", images, 1);
   return concat({x, x, x}, -1);
 }
 
@@ -128,8 +127,7 @@ REGISTER(FUNCTION(&rgb_to_hsv)
              .samples("uniform(4, 3, low=0.1, high=0.9)")
              .checks({.rtol = 1e-4, .second_gradient = false}));
 Tensor rgb_to_hsv(const In& images) {
-  Tensor x = images.tensor(float32);
-  need_floats("rgb_to_hsv", x);
+  Tensor x = colours("rgb_to_hsv", images);
   Tensors c = channels(x);
   Tensor value = reduce_max(x, {.axis = -1}), spread = value - reduce_min(x, {.axis = -1});
   Tensor any = greater(spread, 0);
@@ -150,8 +148,7 @@ REGISTER(FUNCTION(&hsv_to_rgb)
              .samples("uniform(4, 3, low=0.1, high=0.9)")
              .checks({.rtol = 1e-4, .gradient = false}));
 Tensor hsv_to_rgb(const In& images) {
-  Tensor x = images.tensor(float32);
-  need_floats("hsv_to_rgb", x);
+  Tensor x = colours("hsv_to_rgb", images);
   Tensors c = channels(x);
   Tensor turn = c[0] * 6.;
   auto part = [&](const Tensor& share) {
@@ -224,10 +221,8 @@ Tensor adjust_contrast(const In& images, const In& contrast_factor) {
   if (Tensor f = contrast_factor; f.shape().has_rank() && f.rank() != 0)
     fail(Code::E1102, cat("adjust_contrast: `contrast_factor` is ", type_text(f),
                           ", expected one number for all images"));
-  return on_floats(images, [&](const Tensor& x) {
-    if (x.shape().has_rank() && x.rank() < 3)
-      fail(Code::E1102, cat("adjust_contrast: `images` is ", type_text(x),
-                            ", expected 3 axes or more: height, width, channels"));
+  return on_floats(images, [&](const Tensor& given) {
+    Tensor x = need(given, {.function = "adjust_contrast", .least = 3});
     Tensor mean = reduce_mean(x, {.axis = {-3, -2}, .keepdims = true});
     return (x - mean) * cast(contrast_factor, x.dtype()) + mean;
   });
@@ -243,7 +238,8 @@ Tensor adjust_hue(const In& image, const In& delta) {
   if (Tensor d = delta; !d.is_symbolic() && d.size() == 1 && !(std::abs(d.to_double()) <= 1))
     fail(Code::E1103,
          cat("adjust_hue: `delta` is ", d.to_double(), ", expected a number from -1 to 1"));
-  return on_floats(image, [&](const Tensor& x) {
+  return on_floats(image, [&](const Tensor& given) {
+    Tensor x = need(given, {.function = "adjust_hue", .argument = "image", .channels = 3});
     Tensors c = channels(rgb_to_hsv(x));
     Tensor hue = floormod(c[0] + cast(delta, x.dtype()), Tensor::scalar(1.0, x.dtype()));
     return hsv_to_rgb(joined({hue, c[1], c[2]}));
@@ -257,7 +253,8 @@ REGISTER(FUNCTION(&adjust_saturation)
              .samples("uniform(2, 3, 3, low=0.1, high=0.9), 0.5")
              .checks({.rtol = 1e-3, .gradient = false}));
 Tensor adjust_saturation(const In& image, const In& saturation_factor) {
-  return on_floats(image, [&](const Tensor& x) {
+  return on_floats(image, [&](const Tensor& given) {
+    Tensor x = need(given, {.function = "adjust_saturation", .argument = "image", .channels = 3});
     Tensors c = channels(rgb_to_hsv(x));
     Tensor saturation = clip_by_value(c[1] * cast(saturation_factor, x.dtype()), 0, 1);
     return hsv_to_rgb(joined({c[0], saturation, c[2]}));
@@ -287,8 +284,9 @@ REGISTER(FUNCTION(&per_image_standardization)
                         "(-3, -2, -1), keepdims=True), 1 / np.sqrt(np.prod(image.shape[-3:])))")
              .checks({.rtol = 1e-3, .atol = 1e-4}));
 Tensor per_image_standardization(const In& image) {
-  Tensor x = one_if_unknown(image.tensor(float32));
-  need_images("per_image_standardization", x, "image");
+  Tensor x =
+      need(image.tensor(float32),
+           {.function = "per_image_standardization", .argument = "image", .least = 3, .most = 4});
   need_reals("per_image_standardization", x);
   if (x.dtype() != float32) x = cast(x, float32);
   Tensor mean = reduce_mean(x, {.axis = {-3, -2, -1}, .keepdims = true});

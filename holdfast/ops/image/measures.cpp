@@ -1,4 +1,5 @@
 // What images are like: how far from each other, how they change from pixel to pixel.
+#include <array>
 #include <cmath>
 
 #include "holdfast/base/diagnostic.h"
@@ -10,6 +11,7 @@
 #include "holdfast/ops/conv.h"
 #include "holdfast/ops/image.h"
 #include "holdfast/ops/image/need.h"
+#include "holdfast/ops/linalg/extent.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/pooling.h"
@@ -30,13 +32,22 @@ Tensor differences(const Tensor& x, int axis) {
 
 // As in TensorFlow, whatever floats the images are of.
 Tensor floats(const Tensor& x) { return convert_image_dtype(x, float32); }
-void need_alike(const char* function, const Tensor& a, const Tensor& b) {
+// The first of two images, whose sizes are those of the second: compared by the graph where only
+// that knows them, since ops on the two would repeat what has size 1.
+Tensor need_alike(const char* function, const std::array<std::string, 2>& names, const Tensor& a,
+                  const Tensor& b) {
   if (a.dtype() != b.dtype())
     fail(Code::E1101, cat(function, ": images of ", name(a.dtype()), " and of ", name(b.dtype()),
                           ", expected one dtype"));
   if (!a.shape().compatible(b.shape()))
     fail(Code::E1102, cat(function, ": images of ", a.shape().text(), " and of ", b.shape().text(),
                           ", expected one shape"));
+  if (!a.shape().has_rank() || !b.shape().has_rank()) return a;
+  std::vector<linalg::Meeting> all;
+  for (int i = 0; i < a.rank(); ++i)
+    if (a.dim(i) < 0 || b.dim(i) < 0)
+      all.push_back({function, cat("axis ", i), names, {a, b}, {i, i}});
+  return all.empty() ? a : linalg::met(all);
 }
 // The largest value of pixels, scaled as they are.
 Tensor range_of(const In& max_val, DType pixels) { return floats(cast(max_val, pixels)); }
@@ -81,8 +92,8 @@ struct Pair {
 };
 Pair pair_of(const char* function, const In& img1, const In& img2, const In& max_val) {
   Tensor x = img1, y = img2;
-  need_alike(function, x, y);
   bool one = need_images(function, x, "img1") == 3;
+  x = need_alike(function, {"img1", "img2"}, x, y);
   Tensor largest = range_of(max_val, x.dtype());
   x = floats(x), y = floats(y);
   if (one) x = expand_dims(x, 0), y = expand_dims(y, 0);
@@ -124,8 +135,8 @@ REGISTER(FUNCTION(&psnr)
              .checks({.rtol = 1e-3}));
 Tensor psnr(const In& a, const In& b, const In& max_val) {
   Tensor x = a, y = b;
-  need_alike("psnr", x, y);
   need_images("psnr", x, "a");
+  x = need_alike("psnr", {"a", "b"}, x, y);
   Tensor largest = range_of(max_val, x.dtype());
   Tensor error = reduce_mean(square(floats(x) - floats(y)), {.axis = {-3, -2, -1}});
   return 20. * log(largest) / std::log(10.) - 10. / std::log(10.) * log(error);

@@ -14,7 +14,19 @@ Tensor one_if_unknown(const Tensor& images);
 Tensor need_int32(const char* function, const char* argument, const Sizes& sizes);
 /// Refuses pixels that are neither integers nor floats.
 void need_reals(const char* function, const Tensor& images);
-/// Refuses tensors whose last axis has another number of channels.
-void need_channels(const char* function, const Tensor& images, int64_t channels);
+/// What a function asks of a tensor: its number of axes, and the size of the last one.
+struct Wanted {
+  const char* function;
+  const char* argument = "images";
+  int64_t least = 1, most = kMaxRank, channels = kUnknown;
+};
+/// The tensor, which is as `Wanted` says, or is refused: when the graph runs, where only that
+/// knows.
+[[nodiscard]] Tensor need(const Tensor& images, const Wanted&);
+/// The same for a number of channels.
+[[nodiscard]] inline Tensor need_channels(const char* function, const Tensor& images,
+                                          int64_t channels) {
+  return need(images, {.function = function, .channels = channels});
+}
 
 }  // namespace holdfast::image

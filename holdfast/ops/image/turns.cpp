@@ -12,8 +12,7 @@ namespace holdfast::image {
 namespace {
 
 Tensor mirrored(const char* function, const In& image, int axis) {
-  Tensor x = image;
-  if (x.shape().has_rank()) need_images(function, x, "image");
+  Tensor x = need(image, {.function = function, .argument = "image", .least = 3, .most = 4});
   return reverse(x, {axis - 3});
 }
 
@@ -21,9 +20,18 @@ Tensor mirrored(const char* function, const In& image, int axis) {
 // below a half, and those of a batch from there on.
 template <class F>
 Tensor some_mirrored(const char* function, const In& image, int axis, F&& draw) {
-  Tensor x = one_if_unknown(image);
-  if (need_images(function, x, "image") == 3)
-    return where(less(draw(Sizes{}), 0.5f), mirrored(function, x, axis), x);
+  Tensor x = need(image, {.function = function, .argument = "image", .least = 3, .most = 4});
+  if (!x.shape().has_rank()) {  // one image is a batch of one, but for its side of the half
+    Tensor sizes = shape(x), one = equal(rank(x), 3);
+    Tensor count = where(one, Tensor::scalar(1, int32), gather(sizes, 0));
+    Tensor last = gather(sizes, rank(x) + Tensor::of<int32_t>({-3, -2, -1}));
+    Tensor batch = reshape(x, Sizes(concat({reshape(count, {1}), last}, 0)));
+    Tensor drawn = draw(Sizes(reshape(count, {1})));
+    Tensor chosen = where(one, less(drawn, 0.5f), greater(round(drawn), 0.5f));
+    Tensor turned = where(reshape(chosen, {-1, 1, 1, 1}), mirrored(function, batch, axis), batch);
+    return reshape(turned, Sizes(sizes));
+  }
+  if (x.rank() == 3) return where(less(draw(Sizes{}), 0.5f), mirrored(function, x, axis), x);
   Tensor chosen = greater(round(draw(Sizes(slice(shape(x), {0}, {1})))), 0.5f);
   return where(reshape(chosen, {-1, 1, 1, 1}), mirrored(function, x, axis), x);
 }

@@ -9,6 +9,7 @@
 #include "holdfast/ops/linalg/cpu/gemm.h"
 #include "holdfast/ops/linalg/lapack.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 
 namespace holdfast {
@@ -241,16 +242,23 @@ static const Op expm_op =
         .infer(infer_square)
         .kernel("pade", run_expm, kAll, lapack::missing)
         // The derivative in direction E is a corner of exp([[A, E], [0, A]]);
-        // its adjoint takes adjoint(A).
+        // its adjoint takes adjoint(A). It is linear in E, which is made no larger than A: each
+        // halving of the whole costs a digit of two.
         .gradient(+[](Grad& g) -> Tensors {
-          Tensor a = linalg::adjoint(g.x()), zero = zeros_like(a);
-          Tensor block = concat({concat({a, g.dy()}, -1), concat({zero, a}, -1)}, -2);
+          Tensor a = linalg::adjoint(g.x()), zero = zeros_like(a), dy = g.dy();
+          auto most = [](const Tensor& t) {
+            return reduce_max(abs(t), {.axis = {-2, -1}, .keepdims = true});
+          };
+          Tensor size_of_dy = most(dy), ratio = size_of_dy / maximum(most(a), 1);
+          Tensor by = stop_gradient(
+              cast(where(greater(size_of_dy, 0), ratio, ones_like(ratio)), a.dtype()));
+          Tensor block = concat({concat({a, dy / by}, -1), concat({zero, a}, -1)}, -2);
           int64_t n = a.dim(-1);
           if (n < 0) throw NotKnownYet{};
           Dims from(static_cast<size_t>(a.rank()), 0), size(static_cast<size_t>(a.rank()), -1);
           from[from.size() - 1] = n;
           size[size.size() - 2] = size[size.size() - 1] = n;
-          return {slice(linalg::expm(block), Sizes(from), Sizes(size))};
+          return {slice(linalg::expm(block), Sizes(from), Sizes(size)) * by};
         })
         .keeps("input")
         .samples("uniform(3, 3)", "uniform(2, 4, 4) * 3")

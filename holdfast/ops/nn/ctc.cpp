@@ -14,6 +14,7 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::nn {
@@ -184,9 +185,20 @@ Builder& described(Builder& b, const char* inputs) {
       .infer(infer_ctc);
 }
 
+// It is linear in what arrives; how it changes with the logits has no formula here.
+Tensors ctc_grad_gradient(Grad& g);
+
 const Op grad_op = described(RAW_OP(CTCLossDenseGrad).doc("Gradient of CTCLossDense."),
                              "labels: L, logits, label_length: N, logit_length: M, grad")
-                       .kernel("reference", run_ctc<true>);
+                       .kernel("reference", run_ctc<true>)
+                       .gradient(ctc_grad_gradient)
+                       .keeps("labels, logits, label_length, logit_length, grad");
+Tensors ctc_grad_gradient(Grad& g) {
+  if (g.wants(1)) fail(Code::E1105, "the gradient of CTCLossDense has no gradient by its logits");
+  Tensor slope = grad_op({g.x(0), g.x(1), g.x(2), g.x(3), ones_like(g.x(4))}, g.attrs());
+  return {Tensor(), Tensor(), Tensor(), Tensor(), reduce_sum(g.dy() * slope, {.axis = {0, 2}})};
+}
+
 const Op ctc_op =
     described(RAW_OP(CTCLossDense)
                   .doc("CTC loss of each row of labels [batch, length], of logits "

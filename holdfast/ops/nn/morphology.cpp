@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
@@ -153,20 +154,27 @@ Builder& described(Builder& b, const char* inputs) {
       .attrs<&DilationAttrs::strides, &DilationAttrs::rates, &DilationAttrs::padding>();
 }
 
+Tensors no_second_gradient(Grad&) {
+  fail(Code::E1105, "the gradient of Dilation2D has no gradient of its own",
+       "it goes to the cell that made each sum, and nothing here takes what arrives there back");
+}
+
 const Op input_op =
     described(
         RAW_OP(Dilation2DBackpropInput).doc("Gradient of Dilation2D with respect to its input."),
         "input, filter, out_backprop")
         .infer(+[](Infer& s) { infer_back(s, 0); })
         .outputs("in_backprop")
-        .kernel("reference", run_back<false>);
+        .kernel("reference", run_back<false>)
+        .gradient(&no_second_gradient);
 const Op filter_op =
     described(
         RAW_OP(Dilation2DBackpropFilter).doc("Gradient of Dilation2D with respect to its filter."),
         "input, filter, out_backprop")
         .infer(+[](Infer& s) { infer_back(s, 1); })
         .outputs("filter_backprop")
-        .kernel("reference", run_back<true>);
+        .kernel("reference", run_back<true>)
+        .gradient(&no_second_gradient);
 const Op dilation_op =
     described(
         RAW_OP(Dilation2D).doc("Largest sum of a window of the image and a structuring element."),

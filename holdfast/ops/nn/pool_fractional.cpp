@@ -239,6 +239,11 @@ Builder& described(Builder& b) {
       .infer(infer_fractional);
 }
 
+Tensors no_second_gradient(Grad&) {
+  fail(Code::E1105, "the gradient of a fractional pool has no gradient of its own",
+       "it goes to the elements that were chosen, and nothing here takes what arrives there back");
+}
+
 const Op max_grad_op =
     RAW_OP(FractionalMaxPoolGrad)
         .inputs(
@@ -255,7 +260,8 @@ const Op max_grad_op =
           if (!s.shape(1).compatible(s.shape(2))) s.bad_shape(1, cat("shape ", s.shape(2).text()));
           s.output(s.dtype(), s.shape());
         })
-        .kernel("reference", run_back<false>);
+        .kernel("reference", run_back<false>)
+        .gradient(&no_second_gradient);
 
 const Op avg_grad_op =
     RAW_OP(FractionalAvgPoolGrad)
@@ -279,7 +285,8 @@ const Op avg_grad_op =
           need_maps(s, 1, image);
           s.output(s.dtype(1), image);
         })
-        .kernel("reference", run_back<true>);
+        .kernel("reference", run_back<true>)
+        .gradient(&no_second_gradient);
 
 const Op max_op =
     described(RAW_OP(FractionalMaxPool).doc("Largest element under windows of two sizes."))

@@ -28,7 +28,7 @@ from .._tracing.locations import (
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
-from .entries import Entry, from_sample, look_at_objects, sample
+from .entries import Entry, from_sample, look_at_objects, refuse_made_anew, sample
 from .growing import Growing
 from .lists import StagedList
 from .records import containers, inside_records, is_plain, note_new
@@ -140,11 +140,12 @@ class Carried:
     def _attempt(self, loop: Callable[[list[Any]], list[Any]]) -> None:
         # Each attempt finds out something: about a name that is carried, a place, or lists.
         attempts = _ATTEMPTS + 4 * len(self.site.carried)
+        found: Again | None = None
         while attempts:
             attempts -= 1
             self.before = self.cells.read_all(self.site.modified)
             variables = self._begin()
-            found: Again | None = None
+            found = None
             try:
                 outputs = loop(variables)
             except Again as again:
@@ -163,6 +164,8 @@ class Carried:
                 return
             self._learn(found)
             attempts += self.growing.stage_all(found.found.get("lists", ()), self.site)
+        if found is not None and found.found.get("locations"):
+            refuse_made_anew(self.site, found.found["locations"][0].describe())
         fail("E1599", f"the state of the loop in line {self.site.line} never settles")
 
     def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:

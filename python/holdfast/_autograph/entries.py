@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
+from typing import Any, NoReturn
 
 from .._tensors.composite import after_iteration, each_time, facts_of
 from .._tracing.journal import Journal, Set, note_joined
 from .._tracing.locations import Location
 from .._tracing.recorder import recording
+from ..errors import fail
 from .records import containers_beside, inside_records, note_one_of_several, records_in
 from .sites import Site
 from .state import (
@@ -23,7 +24,7 @@ from .state import (
     zeros,
 )
 
-__all__ = ["Entry", "from_sample", "look_at_objects", "sample"]
+__all__ = ["Entry", "from_sample", "look_at_objects", "refuse_made_anew", "sample"]
 
 
 class Entry:
@@ -134,3 +135,16 @@ def from_sample(sample: Any) -> Any:
     """The value to begin with: zeros that nobody reads."""
     leaves = [zeros(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves_of(sample)]
     return packed(sample, leaves)
+
+
+def refuse_made_anew(site: Site, place: str) -> NoReturn:
+    """Each attempt finds another object to carry: iterations make it, by code of their own."""
+    fail(
+        "E1105",
+        f"the `{site.kind}` loop in line {site.line} sets {place} that an iteration makes",
+        "code that is not converted made it, and the graph can't tell it from what was there "
+        "before the loop.",
+        fix="make it before the loop",
+        labels=[{"role": "used", "loc": site.loc(), "text": "staged here", "primary": True}],
+        op=site.kind,
+    )

@@ -265,20 +265,26 @@ def _rebound_in(frame: FrameType, source: Any, name: str, update: bool) -> Rebin
     tree = tree_of(frame.f_code.co_filename)
     if born is None or tree is None:
         return None
-    gradients, name = _Gradients(tree, frame), _as_unparsed(name)
+    name = _as_unparsed(name)
     direct = source._variable_born()
     variable = direct or _variable_of(tree, name, frame.f_code.co_filename)
     if variable is None:
         return None
+    places = [
+        (node, node.value, place)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        and node.value is not None
+        and node.lineno != variable["line"]
+        and (place := _sets(node, name)) is not None
+    ]
+    if not places:
+        return None
+    gradients = _Gradients(tree, frame)  # reads the whole file, and others: not where nothing asks
     found: list[tuple[int, _Assignment, str, bool]] = []
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
-            continue
-        place = _sets(node, name)
-        if place is None or node.lineno == variable["line"]:
-            continue
+    for node, value, place in places:
         here = _made_in(node, born, frame)
-        updates = gradients.mentioned_by(node.value)
+        updates = gradients.mentioned_by(value)
         # What was computed from a Variable itself took its place; else an update must have made it.
         replaces = updates or (here and not update) if direct else updates and here
         if not replaces:

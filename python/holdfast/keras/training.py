@@ -285,7 +285,7 @@ class Trainer(EarlierTraining):
         self._train_with("optimizer", optimizer)
 
     def _train_with(self, name: str, value: Any) -> None:
-        """What a class sets by itself: a model that is not compiled yet keeps it as any attribute."""
+        """What a class sets by itself: a model not compiled yet keeps it as any attribute."""
         if "_compile_arguments" not in self.__dict__:
             self.__dict__[name] = value
             return

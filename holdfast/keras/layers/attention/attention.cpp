@@ -75,7 +75,7 @@ Nested AttentionBase::call_all(const Nested& inputs, const CallOptions& o) {
     bool given = !o.mask.is_none() && o.mask[i].is_tensor();
     return given ? cast(o.mask[i].tensor(), boolean) : Tensor();
   };
-  AttentionRun run{.causal = said(o, "use_causal_mask", *this)};
+  AttentionRun run{.causal = said(o, "use_causal_mask", *this), .spreads = true};
   if (Tensor values = mask(1); values.defined()) run.mask = expand_dims(values, -2);
   if (o.training.value_or(false)) run.dropout = dropout();
   run.seeds = seeds();

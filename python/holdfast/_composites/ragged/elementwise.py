@@ -10,6 +10,7 @@ from ... import _holdfast
 from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles
+from ...errors import DiagnosticError
 from .broadcasting import broadcast, map_flat
 from .gathering import coordinates
 from .tensor import RaggedTensor, is_ragged
@@ -136,7 +137,12 @@ def _operator(name: str, path: str, swapped: bool) -> Callable[[Any, Any], Any]:
             return NotImplemented
         bits = name in _BITS and self.dtype.name != "bool"
         function = registry.function(f"bitwise.{_BITS[name]}" if bits else path)
-        return _binary(function, *((other, self) if swapped else (self, other)))
+        try:
+            return _binary(function, *((other, self) if swapped else (self, other)))
+        except DiagnosticError as error:  # rows or values that do not fit are not equal
+            if name not in ("eq", "ne") or error.code not in ("E1102", "E1103"):
+                raise
+            return name == "ne"
 
     return run
 
