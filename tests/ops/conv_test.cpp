@@ -129,8 +129,8 @@ TEST(Conv, GradientsOfLargeFiltersAgree) {
               gradients(x, w, conv).filter, 1e-3);
 }
 
-// Tiles of 4x4 that end inside of the result and beyond it, zeros on each side, channels that fill no
-// panel, more tiles than a block, images of which each is one tile.
+// Tiles of 4x4 that end inside of the result and beyond it, zeros on each side, channels that fill
+// no panel, more tiles than a block, images of which each is one tile.
 TEST(Conv, WinogradAgreesWithTheDefinition) {
   struct Case {
     Shape image, filter;
