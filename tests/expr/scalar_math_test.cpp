@@ -172,8 +172,7 @@ TEST(ScalarMath, RootsKeepTheirUlps) {
 }
 
 long double digamma_reference(long double x) {
-  if (x == 0) return std::copysign(kInf, -x);
-  if (x < 0) {
+  if (x <= 0) {
     const long double r = x - std::nearbyint(x), pi = 3.14159265358979323846264338L;
     return r == 0 || std::isinf(x) ? kNan : digamma_reference(1 - x) - pi / std::tan(pi * r);
   }
