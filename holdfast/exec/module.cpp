@@ -91,14 +91,15 @@ void ModuleObject::hold(const Variable& v) {
 }
 
 void ModuleObject::replace(const Variable& before, const Variable& now) {
+  if (before.defined() && now.defined() && before == now) return;
   variables_.change([&](std::vector<Variable>& all) {
-    bool known = now.defined() && has(all, now);
+    bool comes = now.defined() && !has(all, now);
     auto place = before.defined() ? std::find(all.begin(), all.end(), before) : all.end();
     if (place == all.end()) {
-      if (now.defined() && !known) all.push_back(now);
-    } else if (now.defined() && !known) {
+      if (comes) all.push_back(now);
+    } else if (comes) {
       *place = now;
-    } else if (!(before == now)) {
+    } else {
       all.erase(place);
     }
   });

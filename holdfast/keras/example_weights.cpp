@@ -3,10 +3,10 @@
 #include <tuple>
 
 #include "holdfast/keras/loss.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
-#include "holdfast/ops/slicing.h"
 
 namespace holdfast::keras {
 namespace {
@@ -21,6 +21,16 @@ Tensor joined(const Tensor& t, int first, bool mean) {
   return mean ? reduce_mean(t, {.axis = Sizes(axes)}) : reduce_sum(t, {.axis = Sizes(axes)});
 }
 
+// Ranks alone tell which axes are those of examples: where a trace has none, each call does.
+const Composition counted_later(
+    "keras_where_counted", 2,
+    +[](std::span<const Tensor> in) { return where_counted(in[0], in[1], in[0].dtype()); });
+const Composition samples_later(
+    "keras_samples", 1, +[](std::span<const Tensor> in, bool mean) {
+      Samples s = samples_of(in[0], in.size() > 1 ? in[1] : Tensor(), mean);
+      return s.weights.defined() ? Tensors{s.values, s.weights} : Tensors{s.values};
+    });
+
 }  // namespace
 
 Tensor for_each_step(Tensor weights, const Tensor& values) {
@@ -32,22 +42,22 @@ Tensor for_each_step(Tensor weights, const Tensor& values) {
 Tensor where_counted(const Tensor& weights, const Tensor& mask, DType dtype) {
   Tensor counts = cast(mask, dtype);
   if (!weights.defined()) return counts;
-  auto [c, w] = same_rank(counts, weights.dtype() == dtype ? weights : cast(weights, dtype));
+  Tensor given = weights.dtype() == dtype ? weights : cast(weights, dtype);
+  if (!ranked(given) || !ranked(counts))
+    return counted_later({given, counts}, dtype, Shape::unknown());
+  auto [c, w] = same_rank(counts, given);
   return for_each_step(w, c) * for_each_step(c, w);
 }
 
 Samples samples_of(Tensor values, Tensor weights, bool mean) {
-  if (!weights.defined()) {
-    if (ranked(values)) return {joined(values, 1, mean), {}};
-    Tensor sizes = shape(values);  // one example, or a batch of them
-    Tensor count = reduce_prod(slice(sizes, {0}, Sizes(minimum(shape(sizes), 1))));
-    Tensor rows = concat({reshape(count, {1}), Tensor::of<int32_t>({-1})}, 0);
-    return {joined(reshape(values, Sizes(rows)), 1, mean), {}};
+  if (!ranked(values) || (weights.defined() && !ranked(weights))) {
+    Tensors in = weights.defined() ? Tensors{values, weights} : Tensors{values};
+    Given gives;
+    for (const Tensor& t : in) gives.emplace_back(t.dtype(), Shape::unknown());
+    Tensors out = samples_later.list(in, gives, mean);
+    return {out[0], out.size() > 1 ? out[1] : Tensor()};
   }
-  if (!ranked(values) || !ranked(weights)) {
-    Tensor spread = weights * ones_like(values);
-    return {values * weights, spread};
-  }
+  if (!weights.defined()) return {joined(values, 1, mean), {}};
   std::tie(values, weights) = same_rank(values, weights);
   int rank = weights.rank();
   values = joined(values, rank, mean);

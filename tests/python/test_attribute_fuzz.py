@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import pickle
 
 import attribute_fuzz_child
 import children
@@ -50,6 +51,16 @@ def test_a_weight_in_the_place_of_another_is_trained_penalized_and_shared():
     assert twin.weights[0] is layer.weights[0] is not before
 
 
+def test_a_weight_may_go_and_come_back():
+    layer = attribute_fuzz_child.built()
+    bias = layer.bias
+    layer.bias = None
+    assert layer.bias is None and len(layer.weights) == 1
+    layer.bias = bias
+    layer.bias = bias
+    assert [weight.name for weight in layer.weights] == ["kernel", "bias"]
+
+
 def test_what_can_be_set_and_not_deleted_says_so():
     layer = attribute_fuzz_child.built()
     for name in ("built", "supports_masking"):
@@ -58,13 +69,19 @@ def test_what_can_be_set_and_not_deleted_says_so():
     assert layer.built
 
 
-def test_a_model_may_lose_its_optimizer():
+def test_a_model_may_lose_its_optimizer(tmp_path):
     model = attribute_fuzz_child.compiled()
     model.optimizer = None
     assert model.optimizer is None
     assert model.evaluate(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)[0] >= 0
     with pytest.raises((ValueError, TypeError), match="optimizer"):
         model.fit(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.optimizer is None and copy.loss is not None
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert loaded.optimizer is None
+    assert loaded.evaluate(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)[0] >= 0
     model.optimizer = "sgd"
     model.fit(tf.ones([1, 3]), tf.zeros([1, 2]), verbose=0)
 

@@ -101,6 +101,30 @@ def test_in_a_trace_that_knows_no_shapes() -> None:
     assert float(mean.variables[1]) == 4
 
 
+@pytest.mark.parametrize("kind", [metrics.Mean, metrics.Sum])
+def test_weights_and_masks_in_a_trace_that_knows_no_shapes(kind: Any) -> None:
+    traced, eager = kind(), kind()
+
+    @tf.function(input_signature=[tf.TensorSpec(None, "float32")] * 2)
+    def gather(values: tf.Tensor, weights: tf.Tensor) -> None:
+        traced.update_state(values, weights)
+
+    @tf.function(input_signature=[tf.TensorSpec(None, d) for d in ("float32", "bool", "float32")])
+    def gather_masked(values: tf.Tensor, mask: tf.Tensor, weights: tf.Tensor) -> None:
+        values._keras_mask = mask
+        traced.update_state(values, weights)
+
+    of_examples = np.array([1.0, 5.0], "float32")
+    for weights in (of_examples, of_examples[:, None], X, np.float32(2)):
+        gather(X, weights)
+        eager.update_state(X, weights)
+        gather_masked(X, STEPS, weights)
+        eager.update_state(masked(X, STEPS), weights)
+    np.testing.assert_allclose(
+        [v.numpy() for v in traced.variables], [v.numpy() for v in eager.variables], rtol=1e-6
+    )
+
+
 def test_weights_that_fit_no_values_are_refused() -> None:
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="2"):
         metrics.Mean().update_state(X, [1.0, 2.0, 3.0, 4.0])

@@ -11,7 +11,7 @@ namespace holdfast::keras {
 namespace {
 
 Optimizer& with_rate(ModelLayer& model) {
-  Optimizer& optimizer = optimizer_of(model, "its learning rate");
+  Optimizer& optimizer = optimizer_of(model, "a callback that asks for the learning rate");
   if (!optimizer.has_rate())
     fail(Code::E1104, cat("a callback asks for the learning rate of a ", optimizer.class_name()),
          "it has none of its own: each of the optimizers in it has one",

@@ -35,6 +35,13 @@ def give_assets(holder: Any, files: dict[str, bytes]) -> None:
                     "its name leads out of the folder that assets are laid out in",
                 )
             place = pathlib.Path(folder, path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
+            except OSError as error:  # a name that no folder takes, or another asset's folder
+                fail(
+                    "E1301",
+                    f"the asset `{name}` of a model's file can't be laid out",
+                    f"the system says: {error.strerror}",
+                )
         holder.load_assets(folder)

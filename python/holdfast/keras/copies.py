@@ -61,7 +61,7 @@ def _made_again(
     if training is not None:
         compiled, slots = training
         made.compile_from_config(compiled)
-        for variable, value in zip(made.optimizer.variables, slots, strict=False):
+        for variable, value in zip(made.optimizer.variables if slots else (), slots, strict=False):
             variable.assign(value)
     return made
 

@@ -17,10 +17,8 @@ from .assets import give_assets, own_assets
 from .configs import (
     CustomObjectScope,
     deserialize_keras_object,
-    function_of,
     get_registered_name,
     get_registered_object,
-    serialize_keras_object,
 )
 from .own_arguments import says
 
@@ -68,46 +66,23 @@ class SavedModel:
             )
         _may_write(path, overwrite)
         more = {}
-        compiled = self.get_compile_config()
+        compiled = self.get_compile_config()  # type: ignore[attr-defined]
         if compiled is not None:
             more["compile_config"] = compiled
         _holdfast.keras_save_model(self, path, more)
-
-    def get_compile_config(self) -> dict[str, Any] | None:
-        """What `compile` was given, as plain values; None before it."""
-        arguments = self.__dict__.get("_compile_arguments")
-        if arguments is None:
-            return None
-        return {name: _plain_argument(value) for name, value in self._compiled(arguments).items()}
-
-    def _compiled(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        return {**arguments, "optimizer": self.optimizer}  # type: ignore[attr-defined]
-
-    def compile_from_config(self, config: dict[str, Any]) -> None:
-        """Compiles the model with what `get_compile_config` gave."""
-        if says(type(self), "compile"):
-            warnings.warn(
-                f"`{type(self).__name__}` has a `compile` of its own, which loading does not call:"
-                " call it, or define `compile_from_config`",
-                stacklevel=2,
-            )
-            return
-        known = {name: value for name, value in config.items() if name in _COMPILED}
-        self.compile(**{name: _made_argument(v) for name, v in known.items()})  # type: ignore[attr-defined]
-        if self.built:  # type: ignore[attr-defined]
-            self.optimizer.build(self.trainable_variables)  # type: ignore[attr-defined]
 
     def _training_parts(self) -> Any:
         """What a copy is compiled with, and where its optimizer stands.
 
         None where a config can't tell: a copy of what the program alone knows is not compiled.
         """
-        config = None if says(type(self), "compile") else self.get_compile_config()
+        own = says(type(self), "compile")
+        config = None if own else self.get_compile_config()  # type: ignore[attr-defined]
         given = nest.flatten(self.__dict__.get("_compile_arguments", {}))
         if config is None or not _is_told_by(config) or not all(map(_is_known, given)):
             return None
-        slots = self.optimizer.variables  # type: ignore[attr-defined]
-        return config, [np.array(slot.numpy()) for slot in slots]
+        by = self.optimizer  # type: ignore[attr-defined]
+        return config, [np.array(slot.numpy()) for slot in (() if by is None else by.variables)]
 
     def save_weights(
         self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
@@ -184,25 +159,6 @@ def load_model(
     return model
 
 
-_COMPILED = frozenset(
-    [
-        *("optimizer", "loss", "loss_weights", "metrics", "weighted_metrics", "run_eagerly"),
-        *("steps_per_execution", "jit_compile", "auto_scale_loss"),
-    ]
-)
-
-
-def _plain_argument(value: Any) -> Any:
-    """An argument of `compile` as plain values; a function by its name."""
-    if isinstance(value, dict):
-        return {key: _plain_argument(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain_argument(one) for one in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    return serialize_keras_object(value)
-
-
 def _is_known(value: Any) -> bool:
     """Whether a name in a config is enough to find the class or function of a value."""
     if value is None or isinstance(value, (str, bool, int, float)):
@@ -222,19 +178,6 @@ def _is_told_by(value: Any) -> bool:
         if not ours and get_registered_object(str(value.get("registered_name"))) is None:
             return False
     return all(map(_is_told_by, value.values()))
-
-
-def _made_argument(value: Any) -> Any:
-    """What such values describe."""
-    if isinstance(value, list):
-        return [_made_argument(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    if value.get("class_name") == "function":
-        return function_of(str(value["config"]))
-    if {"class_name", "config"} <= value.keys():
-        return deserialize_keras_object(value)
-    return {key: _made_argument(one) for key, one in value.items()}
 
 
 # What training keeps on a model; of it the optimizer is saved, under its own name.

@@ -235,7 +235,7 @@ class Trainer(EarlierTraining):
             )
             return
         self.compile(**{name: _made(value, name) for name, value in config.items()})
-        if self.built:  # type: ignore[attr-defined]
+        if self.built and self.optimizer is not None:  # type: ignore[attr-defined]
             self.optimizer.build(self.trainable_variables)  # type: ignore[attr-defined]
 
     def make_train_function(self, force: bool = False) -> Any:
@@ -278,7 +278,8 @@ class Trainer(EarlierTraining):
     @property
     def optimizer(self) -> Any:
         """The optimizer that `compile` was given, or the program since; None before that."""
-        return _holdfast.model_optimizer(self) or self.__dict__.get("optimizer")
+        by = _holdfast.model_optimizer(self)
+        return self.__dict__.get("optimizer") if by is None else by
 
     @optimizer.setter
     def optimizer(self, optimizer: Any) -> None:
