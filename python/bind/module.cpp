@@ -99,16 +99,6 @@ void warning_sink(const Diagnostic& d, const std::string& text) {
   });
 }
 
-// Objects are shared by all of a process, and one interpreter's objects are no other's.
-void refuse_other_interpreters() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return;
-  PyErr_SetString(PyExc_ImportError,
-                  "holdfast can be imported by the main interpreter only: its variables and "
-                  "modules are shared by the whole process, and a subinterpreter must not see "
-                  "another one's objects. Use threads or processes instead");
-  throw nb::python_error();
-}
-
 Object shared(nb::object o) { return Object::share(o.ptr()); }
 
 DType dtype_or_none(nb::handle dtype) {
@@ -118,10 +108,9 @@ DType dtype_or_none(nb::handle dtype) {
 }  // namespace
 }  // namespace holdfast::py
 
-NB_MODULE(_holdfast, m) {
+NB_MODULE(_holdfast_of_main, m) {
   using namespace holdfast;
   using namespace holdfast::py;
-  refuse_other_interpreters();
   nb::set_leak_warnings(
       false);  // tensors in module globals outlive the module, as everywhere in Python
   try {
@@ -134,8 +123,6 @@ NB_MODULE(_holdfast, m) {
   }
   m.attr("VERSION") = "0.1.0";
   m.def("instruction_set", &instruction_set);
-  m.def("refuse_other_interpreters", &refuse_other_interpreters,
-        "Raises ImportError in a subinterpreter: Python hands it a module that is loaded already.");
   m.def(
       "init",
       [] {
@@ -258,4 +245,16 @@ NB_MODULE(_holdfast, m) {
   bind_dlpack(m);
   init_interrupt();
   init_patience();
+}
+
+// What Python calls. Objects are shared by all of a process, and one interpreter's objects are no
+// other's. Refused before nanobind begins: it would go by the tables of the interpreter that
+// imports, and the first one could do nothing any more.
+extern "C" NB_EXPORT PyObject* PyInit__holdfast() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__holdfast_of_main();
+  PyErr_SetString(PyExc_ImportError,
+                  "holdfast can be imported by the main interpreter only: its variables and "
+                  "modules are shared by the whole process, and a subinterpreter must not see "
+                  "another one's objects. Use threads or processes instead");
+  return nullptr;
 }

@@ -10,16 +10,7 @@ from __future__ import annotations
 import sys as _sys
 from typing import Any as _Any
 
-try:
-    from . import _holdfast
-
-    _holdfast.refuse_other_interpreters()
-except ImportError as _error:
-    if isinstance(_error.__cause__, ImportError):  # the reason, not that there was one
-        raise _error.__cause__ from None
-    raise
-
-from . import errors
+from . import _holdfast, errors
 from ._messages import diagnostics as _diagnostics
 from ._messages import visible as _visible
 from ._tensors import dtypes as _dtypes
