@@ -299,7 +299,7 @@ Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> saved, size_t giv
 
 Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs,
                                      const std::vector<Tensor>& leaked) {
-  if (leaked.empty() || context().interpreter) return call(inputs);
+  if (leaked.empty() || context().interpreter) return call_with_state(inputs);
   // The same run must compute both: a second one would draw other random numbers and assign twice.
   auto whole = graph_->continued();
   for (const Tensor& t : leaked) whole->outputs.push_back(edge_of(t));
@@ -308,6 +308,7 @@ Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs,
   size_t own = graph_->outputs.size();
   for (size_t i = 0; i < leaked.size(); ++i) symbol_of(leaked[i])->first = all[own + i];
   all.resize(own);
+  if (state_) state_->perform(all);
   return all;
 }
 

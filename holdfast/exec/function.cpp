@@ -1,6 +1,7 @@
 #include "holdfast/exec/function.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -88,17 +89,25 @@ const AttributeState* attributes_of(const TraceState* state) {
 }  // namespace
 
 struct TracedCode::Trace final : RefCounted {
-  Trace(const Call& call, std::vector<Type> types, Form result, Ref<ConcreteFunction> traced)
+  Trace(const Call& call, std::vector<Type> types, Form result, Traced traced)
       : typed(call.typed),
         facts(call.facts.begin(), call.facts.end()),
         signature(std::move(types)),
         form(std::move(result)),
-        function(std::move(traced)) {}
+        function(std::move(traced.function)),
+        leaked_(std::move(traced.leaked)),
+        leaks_(!leaked_.empty()) {}
   const Typed* const typed;
   const std::vector<std::string> facts;
   const std::vector<Type> signature;
   const Form form;
   const Ref<ConcreteFunction> function;
+
+  // Symbols that left the trace, which the first call gives its values: whoever takes them.
+  bool leaks() const { return leaks_.load(std::memory_order_relaxed); }
+  std::vector<Tensor> take_leaked() {
+    return leaks_.exchange(false) ? std::move(leaked_) : std::vector<Tensor>();
+  }
 
   // Whether it is for such plain values.
   bool is_for(const Call& call) const {
@@ -115,6 +124,10 @@ struct TracedCode::Trace final : RefCounted {
                             });
     return attributes && takes ? attributes->difference() : std::nullopt;
   }
+
+ private:
+  std::vector<Tensor> leaked_;
+  std::atomic<bool> leaks_;
 };
 
 struct TracedCode::Kept {
@@ -211,7 +224,8 @@ Tensors TracedCode::call(const Call& call, Form& form) {
   Tensors inputs;
   Ref<Trace> trace = find(call, inputs);
   if (trace->form) form = trace->form;
-  return trace->function->call_with_state(inputs);
+  return trace->leaks() ? trace->function->first_call(inputs, trace->take_leaked())
+                        : trace->function->call_with_state(inputs);
 }
 
 Ref<TracedCode::Trace> TracedCode::find(const Call& call, Tensors& inputs) {
@@ -300,11 +314,10 @@ Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature, const Call&
   }
   uint64_t first = make_ref<TensorRep>(DType::kBool, Shape(), nullptr)->id;
   Host host(*this, call, signature);
-  Ref<ConcreteFunction> function = make_trace(host, call.tensors).function;
-  add_frozen(function->graph(), first, why.frozen);
-  function->set_state(std::move(host.state));
-  auto made =
-      make_ref<Trace>(call, std::move(signature), std::move(host.form), std::move(function));
+  Traced traced = make_trace(host, call.tensors);
+  add_frozen(traced.function->graph(), first, why.frozen);
+  traced.function->set_state(std::move(host.state));
+  auto made = make_ref<Trace>(call, std::move(signature), std::move(host.form), std::move(traced));
   auto dropped = kept_->traces.add(made, [](const Trace&) { return false; });
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   why.milliseconds = spent.count();

@@ -127,7 +127,7 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
       d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", trace), false});
     d.why = cat("it left `", s.name,
                 "` in a way that calls can't repeat, so it knows its first value only; there were ",
-                s.runs.load(), " calls");
+                s.runs.load(), s.runs.load() == 1 ? " call" : " calls");
     d.fixes.push_back(keep_fix(s, d.subject.born));
   }
   d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));

@@ -139,6 +139,19 @@ TEST(Function, AgreesWithItselfOnManyThreads) {
   EXPECT_EQ(parallel, serial);
 }
 
+TEST(Function, ASymbolThatLeftItsTraceHasTheValueOfTheFirstCallUntilTheNext) {
+  Tensor kept;
+  auto f = function([&](Tensor x) {
+    if (!kept.defined()) kept = x * 2;
+    return x + 1;
+  });
+  EXPECT_EQ(number(f(Tensor::scalar(3.f))), 4);
+  EXPECT_EQ(number(kept), 6);
+  EXPECT_EQ(number(kept + 1), 7);
+  f(Tensor::scalar(5.f));
+  EXPECT_THROW(number(kept), Error);
+}
+
 TEST(Function, ASymbolThatLeftItsTraceSaysSo) {
   Tensor kept;
   auto f = function(
@@ -147,6 +160,7 @@ TEST(Function, ASymbolThatLeftItsTraceSaysSo) {
         return x;
       },
       {.name = "leaky"});
+  f(Tensor::scalar(1.f));
   f(Tensor::scalar(1.f));
   try {
     kept + 1;

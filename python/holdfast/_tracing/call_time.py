@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.init_scope import init_scope
+from .._messages.provenance import type_text
 from .._tensors.plain import is_plain, same_value
 from .._tensors.shape import TensorSpec
 from ..errors import fail, unsupported
@@ -34,7 +35,7 @@ class _Asked(Location):
             return self._last[1]
         if not isinstance(given, _holdfast.Tensor):
             tensor = _holdfast.convert_value(given, self._spec.dtype, False)
-        wanted = f"what `{self._name}` asks for at each call is {tensor.dtype.name}{tensor.shape}"
+        wanted = f"what `{self._name}` asks for at each call is {type_text(tensor)}"
         if tensor.dtype != self._spec.dtype:
             fail("E1101", f"{wanted}, expected {self._spec.dtype.name}")
         if not self._spec.shape.is_compatible_with(tensor.shape):

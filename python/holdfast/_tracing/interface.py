@@ -48,7 +48,7 @@ class Interface:
                 fail(
                     "E1101" if tensor.dtype != dtype else "E1102",
                     f"`{self._trace.name}`: argument `{name}` is {type_text(tensor)}, expected "
-                    f"{dtype.name}{TensorShape(dims)}",
+                    f"{type_text(TensorSpec(dims, dtype))}",
                     "a concrete function is one graph, for one kind of arguments",
                     op=self._trace.name,
                 )

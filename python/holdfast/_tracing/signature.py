@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _holdfast
 from .._messages.calls import refuse_misfit
+from .._messages.provenance import type_text
 from .._structures import nesting
 from .._tensors import registry
 from .._tensors.composite import Composite
@@ -344,8 +345,7 @@ class Signature:
         name = self._names[position] if position < len(self._names) else str(position)
         fail(
             "E1104",
-            f"`{self.name}`: argument `{name}` is {tensor.dtype.name}{tensor.shape}, expected "
-            f"{spec.dtype.name}{spec.shape}",
+            f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected {type_text(spec)}",
             "the input signature says which dtypes and shapes are taken",
             op=self.name,
         )

@@ -288,6 +288,7 @@ TEST(Lines, OfFunctions) {
   });
   g(two);
   int called = __LINE__ - 1;
+  g(two);  // until now it had the value of the first call
   Diagnostic lost = refusal([&] { (void)(argument + 1); });
   EXPECT_TRUE(used_in(lost, __LINE__ - 1));
   EXPECT_EQ(lost.subject.born.line, called) << render(lost);

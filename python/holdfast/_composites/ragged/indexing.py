@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ..._messages.provenance import type_text
 from ..._tensors import registry
 from ..._tensors.symbols import is_symbol
 from ..._tensors.tensor import Tensor
@@ -103,8 +104,7 @@ def _number(key: Any) -> Any:
         if key.shape.rank not in (0, None) or not key.dtype.is_integer:
             fail(
                 "E1104",
-                f"a ragged tensor is indexed with a tensor of {key.dtype.name}{key.shape}, "
-                "expected an integer scalar",
+                f"a ragged tensor is indexed with {type_text(key)}, expected an integer scalar",
                 fix="`tf.gather` takes many rows",
             )
         return key
