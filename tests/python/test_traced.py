@@ -34,7 +34,6 @@ TAKES_ONE_IMAGE = {
         "central_crop",
         "crop_to_bounding_box",
         "pad_to_bounding_box",
-        "per_image_standardization",
         "resize_with_crop_or_pad",
         "resize_with_pad",
     ]
