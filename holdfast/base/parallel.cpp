@@ -25,6 +25,19 @@ std::atomic<bool> g_forked{
 std::atomic<bool> g_wide{false};  // one caller at a time gets the wide team
 std::atomic<bool> g_deterministic{false};
 thread_local bool t_inside = false;
+#ifdef HOLDFAST_OPENMP
+thread_local int t_dynamic = 0;  // whether the program lets OpenMP make regions smaller
+#endif
+
+// How many threads OpenMP gives a region here that asks for so many. Libraries wait for all that
+// they asked for, and those of a region that is smaller wait for ever.
+int given(int want) {
+#ifdef HOLDFAST_OPENMP
+  if (omp_in_parallel()) return 1;  // a region of the program's own
+  want = std::min(want, omp_get_thread_limit());
+#endif
+  return want;
+}
 
 int cores() {
   static const int n = [] {
@@ -77,8 +90,13 @@ bool deterministic() { return g_deterministic; }
 Team::Team(int most) : inside_(t_inside) {
   int want = t_inside ? 1 : num_threads();
   if (want > most) want = most;
+  want = given(want);
   if (want > 1 && take_wide(want)) threads_ = want;
 #ifdef HOLDFAST_OPENMP
+  if (!inside_) {
+    t_dynamic = omp_get_dynamic();
+    omp_set_dynamic(0);
+  }
   was_ = omp_get_max_threads();
   omp_set_num_threads(threads_);
 #endif
@@ -89,6 +107,7 @@ Team::~Team() {
   t_inside = inside_;
 #ifdef HOLDFAST_OPENMP
   omp_set_num_threads(was_);
+  if (!inside_) omp_set_dynamic(t_dynamic);
 #endif
   if (threads_ > 1) g_wide.store(false, std::memory_order_release);
 }

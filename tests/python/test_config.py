@@ -1,5 +1,6 @@
 """Devices, memory and threads."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -9,9 +10,16 @@ import pytest
 import holdfast as tf
 
 
-def run(code):
+def run(code, **environment):
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
 
 
 def test_devices_are_listed_as_tensorflow_lists_them():
@@ -124,3 +132,22 @@ def test_policies_threads_and_options():
     ):
         with pytest.raises(NotImplementedError):
             refused()
+
+
+# A library that was told of two threads waited for the other for ever.
+@pytest.mark.parametrize("setting", [{"OMP_THREAD_LIMIT": "1"}, {"OMP_DYNAMIC": "true"}])
+def test_openmp_may_give_fewer_threads_than_cores(setting):
+    done = run(
+        """
+        import holdfast as tf
+        tf.config.threading.set_intra_op_parallelism_threads(2)
+        x, w = tf.Variable(tf.ones([6, 20, 20, 15])), tf.Variable(tf.ones([5, 5, 15, 40]))
+        with tf.GradientTape() as tape:
+            y = tf.nn.conv2d(x, w, 1, "VALID")
+        slopes = tape.gradient(y, [x, w])
+        print(float(slopes[0][0, 10, 10, 0]), float(slopes[1][0, 0, 0, 0]))
+        print(tf.matmul(tf.ones([300, 200]), tf.ones([200, 130]))[7, 7].numpy())
+        """,
+        **setting,
+    )
+    assert done.stdout.split() == ["1000.0", "1536.0", "200.0"], done.stderr
