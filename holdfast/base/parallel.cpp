@@ -75,7 +75,10 @@ struct Failure {
 
 }  // namespace
 
-void set_num_threads(int n) { g_threads = n < 0 ? 0 : n; }
+void set_num_threads(int n) {
+  constexpr int kMost = 256;  // on fewer cores; OpenMP ends the process where it gets no thread
+  g_threads = std::clamp(n, 0, std::max(kMost, cores()));
+}
 
 int num_threads() {
   int all = cores();

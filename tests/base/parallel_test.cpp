@@ -106,5 +106,17 @@ TEST(Parallel, EachPieceRunsOnceForAnyNumberOfThreads) {
   set_num_threads(0);
 }
 
+// OpenMP ended the process for want of threads, or crashed.
+TEST(Parallel, AMillionThreadsAreAsManyAsThereMayBe) {
+  set_num_threads(1'000'000);
+  EXPECT_GE(num_threads(), 2);
+  Tensor x = noise({16, 24, 24, 15}), w = noise({5, 5, 15, 40});
+  Tensor many = nn::conv2d(x, w, 1, "SAME");
+  set_num_threads(1);
+  Tensor one = nn::conv2d(x, w, 1, "SAME");
+  set_num_threads(0);
+  EXPECT_LT(reduce_max(abs(many - one)).item<float>(), 1e-2f);
+}
+
 }  // namespace
 }  // namespace holdfast
