@@ -29,6 +29,9 @@ L& layer_of(PyObject* o) {
   return *layer;
 }
 
+/// A method by its name, which a class of Python's may have of its own.
+Method& overridable(const char* name);
+
 std::optional<bool> truth_from(PyObject* o);
 
 /// A function that takes keywords, as tables of methods have it.

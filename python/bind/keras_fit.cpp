@@ -30,35 +30,6 @@ TrainingCalls& calls() {
 }
 
 const char* const kSteps[] = {"train_step", "test_step", "predict_step"};
-Method& step_method(Kind kind) {
-  static auto* all = new Method[3]{Method(kSteps[0]), Method(kSteps[1]), Method(kSteps[2])};
-  return all[static_cast<size_t>(kind)];
-}
-Method& compile_config_method() {
-  static auto* m = new Method("get_compile_config");
-  return *m;
-}
-Method& loss_method() {
-  static auto* m = new Method("compute_loss");
-  return *m;
-}
-Method& metrics_method() {
-  static auto* m = new Method("compute_metrics");
-  return *m;
-}
-
-Method& tracked_method() {
-  static auto* m = new Method("metrics");
-  return *m;
-}
-Method& result_method() {
-  static auto* m = new Method("get_metrics_result");
-  return *m;
-}
-Method& reset_method() {
-  static auto* m = new Method("reset_metrics");
-  return *m;
-}
 
 ModelLayer& model_of(PyObject* o) { return layer_of<ModelLayer>(o); }
 
@@ -66,7 +37,7 @@ ModelLayer& model_of(PyObject* o) { return layer_of<ModelLayer>(o); }
 
 bool python_step(ModelLayer& model, Kind kind, const Nested& data, Nested& out) {
   WithGil gil;
-  Object own = gil ? step_method(kind).of(model) : Object();
+  Object own = gil ? overridable(kSteps[static_cast<size_t>(kind)]).of(model) : Object();
   if (!own) return false;
   Object batch = python_from(data);
   out =
@@ -107,7 +78,7 @@ bool takes_training(const Object& f) {
 bool python_loss(ModelLayer& model, const Nested& x, const Nested& y, const Nested& y_pred,
                  const Nested& weight, Tensor& out) {
   WithGil gil;
-  Object own = gil ? loss_method().of(model) : Object();
+  Object own = gil ? overridable("compute_loss").of(model) : Object();
   if (!own) return false;
   Object arguments = by_name(x, y, y_pred, weight);
   const keras::StepScope* step = keras::StepScope::current();
@@ -122,7 +93,7 @@ bool python_loss(ModelLayer& model, const Nested& x, const Nested& y, const Nest
 bool python_metrics(ModelLayer& model, const Nested& x, const Nested& y, const Nested& y_pred,
                     const Nested& weight, Nested& out) {
   WithGil gil;
-  Object own = gil ? metrics_method().of(model) : Object();
+  Object own = gil ? overridable("compute_metrics").of(model) : Object();
   if (!own) return false;
   out = nested_from(called_by_name(own, by_name(x, y, y_pred, weight)).get(),
                     "what `compute_metrics` gave");
@@ -131,7 +102,7 @@ bool python_metrics(ModelLayer& model, const Nested& x, const Nested& y, const N
 
 bool python_compile_config(const ModelLayer& model, Config& out) {
   WithGil gil;
-  Object own = gil ? compile_config_method().of(model) : Object();
+  Object own = gil ? overridable("get_compile_config").of(model) : Object();
   if (!own) return false;
   out = config_from(called(own.get()).get(), "what `get_compile_config` gave");
   if (out.kind() == Config::Kind::kDict && out.as_dict().size() == 0) out = Config();
@@ -155,7 +126,7 @@ std::vector<Ref<keras::Metric>> metrics_from(const ModelLayer& model, PyObject* 
 
 bool python_tracked(const ModelLayer& model, std::vector<Ref<keras::Metric>>& out) {
   WithGil gil;
-  Object own = gil ? tracked_method().of(model) : Object();
+  Object own = gil ? overridable("metrics").of(model) : Object();
   if (!own) return false;
   out = metrics_from(model, own.get());
   return true;
@@ -163,7 +134,7 @@ bool python_tracked(const ModelLayer& model, std::vector<Ref<keras::Metric>>& ou
 
 bool python_metrics_result(ModelLayer& model, Nested& out) {
   WithGil gil;
-  Object own = gil ? result_method().of(model) : Object();
+  Object own = gil ? overridable("get_metrics_result").of(model) : Object();
   if (!own) return false;
   out = nested_from(called(own.get()).get(), "what `get_metrics_result` gave");
   return true;
@@ -171,7 +142,7 @@ bool python_metrics_result(ModelLayer& model, Nested& out) {
 
 bool python_reset_metrics(ModelLayer& model) {
   WithGil gil;
-  Object own = gil ? reset_method().of(model) : Object();
+  Object own = gil ? overridable("reset_metrics").of(model) : Object();
   if (!own) return false;
   called(own.get());
   return true;

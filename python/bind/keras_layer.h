@@ -5,9 +5,6 @@
 
 namespace holdfast::py {
 
-/// A method of layers by its name.
-Method& overridable(const char* name);
-
 /// Calls a layer's own methods with the arguments that they take; set by the package.
 struct LayerCalls {
   Object build, call, mask, from_python, check_inputs;

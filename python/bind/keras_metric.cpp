@@ -19,11 +19,6 @@ using keras::ClassDef;
 using keras::ForeignBornMetric;
 using keras::Metric;
 
-Method& overridable(const char* name) {
-  static auto* all = new std::unordered_map<std::string_view, Method>;
-  return all->try_emplace(name, name).first->second;
-}
-
 Metric& metric_of(PyObject* o) {
   auto* found = object_behind<Metric>(o);
   if (!found) type_error(cat("expected a metric, got ", repr_of(o)));

@@ -23,11 +23,6 @@ using keras::Loss;
 using keras::Optimizer;
 using keras::Schedule;
 
-Method& overridable(const char* name) {
-  static auto* all = new std::unordered_map<std::string_view, Method>;
-  return all->try_emplace(name, name).first->second;
-}
-
 template <class T>
 T& behind(PyObject* o, const char* kind) {
   auto* found = object_behind<T>(o);

@@ -551,14 +551,6 @@ class Recorder:
         """A container is changed; nothing is asked of it."""
         self._asked.add(id(container))
 
-    def absorb(self, other: Recorder) -> None:
-        """Takes over what a trace inside this one read."""
-        self.guards += other.guards
-        for tensor, location in other.reads:
-            if tensor._id not in self.tensors:
-                self.tensors[tensor._id] = location
-                self.reads.append((tensor, location))
-
 
 def _need_certain(location: Location, value: Any) -> None:
     """Refuses to read what only one side of a staged branch put there."""
