@@ -292,7 +292,7 @@ class Recorder:
             for container, _ in self._outside.values():
                 refuse_stale(container, self.journal)
             guarded = {guard.location.key for guard in self.guards}
-            found = stores(self.journal, self._seen, guarded, self.tensors)
+            found = stores(self.journal, self._seen, guarded, self._pending, self.tensors)
             self._stores, self.templates, self.undo = found
         return self._stores
 

@@ -8,12 +8,17 @@ condition, which happens where that turns out true, and one that hides what the 
 
 from __future__ import annotations
 
+import copy
 import enum
 import functools
-from collections.abc import Callable, Container, Iterator
+import operator
+import weakref
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Container, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from .. import _holdfast
 from .._structures import nesting
 from .._tensors.plain import is_plain
 from .journal import Change, Growth, Journal, Set, mutate, put, refill
@@ -32,6 +37,39 @@ from .slots import Slot
 
 __all__ = ["Store", "Undo", "is_outside", "stores"]
 
+_CONTAINERS = (list, dict, set, deque, defaultdict, OrderedDict)
+
+# Where only these are done to a container, to plain values, a program counts its traces by them.
+_ADDS = ("append", "extend", "insert", "appendleft", "extendleft")
+
+
+class _Anew:
+    """A container of plain values that the trace made: each call makes one like it."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, container: Any) -> None:
+        self.like = copy.copy(container)  # the program may change the one that is there
+
+    def is_like(self, other: Any) -> bool:
+        """Whether a container still holds what the trace put into it."""
+        if type(other) is not type(self.like) or len(other) != len(self.like):
+            return False
+        if isinstance(other, dict):
+            return all(other.get(key, self) is part for key, part in self.like.items())
+        if isinstance(other, set):
+            return bool(other == self.like)
+        return all(map(operator.is_, other, self.like))
+
+
+class _Outside:
+    """An object from outside the trace, which a store does not keep alive."""
+
+    __slots__ = ("get",)
+
+    def __init__(self, thing: Any) -> None:
+        self.get = weakref.ref(thing)
+
 
 class _Slotted:
     """Makes slots of what each call has a value of its own for.
@@ -39,8 +77,8 @@ class _Slotted:
     That are symbols, tensors that were read, and objects of the trace that hold them.
     """
 
-    def __init__(self, templates: ObjectTemplates) -> None:
-        self.templates = templates
+    def __init__(self, templates: ObjectTemplates, is_made: Callable[[Any], bool]) -> None:
+        self.templates, self.is_made = templates, is_made
 
     def holds(self, value: Any) -> bool:
         """Whether a nested value holds one that does."""
@@ -59,12 +97,19 @@ class _Slotted:
         change = functools.partial(self._part, tensors, templates)
         if self.templates.takes(value):
             return self.templates.template(value, templates, change)
-        return _rebuilt(value, change)
+        new = _rebuilt(value, change)
+        return _Anew(value) if new is value and self.makes(value) else new
+
+    def makes(self, value: Any) -> bool:
+        """Whether a value is a container that each call has to make."""
+        return type(value) in _CONTAINERS and self.is_made(value)
 
 
 def _filled(tensors: list[Any], value: Any) -> Any:
     if type(value) is Slot:
         return tensors[value.index]
+    if type(value) is _Anew:
+        return copy.copy(value.like)
     change = functools.partial(_filled, tensors)
     return value.fill(change) if type(value) is ObjectTemplate else _rebuilt(value, change)
 
@@ -74,8 +119,10 @@ def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
     if type(value) is Slot:
         found = shape[value.index]
         return ("slot", found.index) if type(found) is Slot else None
-    if type(value) is ObjectTemplate:
+    if type(value) in (ObjectTemplate, _Outside):
         return None
+    if type(value) is _Anew:
+        return _template_anew(value.like)
     if not nesting.is_nested(value) or isinstance(value, range):
         return "constant", value
     try:
@@ -86,6 +133,16 @@ def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
         return None
     same = all(part is not None and part[0] == "constant" for part in parts)
     return ("constant", value) if same else ("nested", value, parts)
+
+
+def _template_anew(value: Any) -> tuple[Any, ...] | None:
+    if type(value) not in (list, dict):
+        return None
+    try:
+        parts = nesting.children(value)
+    except TypeError:  # keys without an order
+        return None
+    return "nested", value, [("constant", part) for part in parts]
 
 
 def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -118,6 +175,8 @@ class Store:
     ) -> None:
         self.value: list[Any] | None = []
         self._slotted, self.condition = slotted(change.value, self.value), change.condition
+        if isinstance(change, Set) and _is_of_others(change.value, slotted):
+            self._slotted = _Outside(change.value)
         self.location: Location = change.location if isinstance(change, Set) else change.container
         self.method = "" if isinstance(change, Set) else change.method
         self._keywords = {} if isinstance(change, Set) else change.keywords
@@ -139,6 +198,10 @@ class Store:
         if holder is MISSING:
             return
         value = _filled(tensors, self._slotted)
+        if type(value) is _Outside:
+            value = value.get()
+            if value is None:  # it is gone, and so is the way by which the trace came to it
+                return
         if not self.method:
             if value is MISSING:
                 self.location.restore(value)
@@ -166,6 +229,8 @@ class Store:
 
     def settle(self, tensors: list[Any]) -> None:
         """Puts values where the call that was traced left symbols."""
+        if type(self._slotted) is _Anew and self._slotted.is_like(self.location.read()):
+            return
         if self._spots is None or self.on_argument:  # the code changed a copy of an argument
             self.perform(tensors)
             return
@@ -222,27 +287,36 @@ def stores(
     journal: Journal,
     read: AbstractSet[tuple[Any, ...]],
     guarded: AbstractSet[tuple[Any, ...]],
+    counters: Iterable[tuple[Any, ...]],
     tensors: Container[int],
 ) -> tuple[list[Store], ObjectTemplates, Undo]:
     """The effects in a journal that every call has to repeat, in order.
 
-    That are those with tensors which differ from call to call, and plain values in places that the
-    trace is `guarded` by: a mode that is switched decides what the next call does. Places that are
-    `read` get back what they held, for the call that is traced reads them like any other.
-    `tensors` are the numbers of the tensors that were read. With the effects come the templates of
-    objects that the trace made, and a way to take the effects back.
+    Places of `counters` were read for nothing but what is stored there: that counts traces, unless
+    the trace is `guarded` by it. Places that are `read` get back what they held, for the call that
+    is traced reads them like any other. `tensors` are the numbers of the tensors that were read.
+    With the effects come the templates of objects that the trace made, and a way to take the
+    effects back.
     """
-    slotted = _Slotted(ObjectTemplates(journal.made, tensors))
+    slotted = _Slotted(ObjectTemplates(journal.made, tensors), journal.made)
     last: dict[tuple[Any, ...], int] = {}
+    bare: set[tuple[Any, ...]] = set()  # places with nothing in them before
+    again: set[tuple[Any, ...]] = set()  # places that were set more than once
     for i, change in enumerate(journal.changes):
         if isinstance(change, Set) and change.condition is None:
+            if change.touches() in last:
+                again.add(change.touches())
+            elif change.old is MISSING:
+                bare.add(change.touches())
             last[change.touches()] = i
+    counted = {key for key in counters if key not in again}  # the last value is that of the count
+    idle = _Idle(guarded, counted, bare)
     grown = _grown(journal, guarded, slotted)
     kept = [
         change
         for i, change in enumerate(journal.changes)
         if is_outside(change, journal)
-        and _is_kept(change, last.get(change.touches(), i) > i, grown, slotted, guarded)
+        and _is_kept(change, last.get(change.touches(), i) > i, grown, slotted, idle)
     ]
     # Containers whose items are read, and may be gone by now: they begin as they were.
     anew = grown & {key[1] for key in read if key[0] == "item"}
@@ -250,13 +324,13 @@ def stores(
     found = [Store(change, taken, slotted, anew) for change in kept]
     locations = {each.touches() for each in kept if slotted.holds(each.value)}
     for change in reversed(journal.changes):
-        again = (
+        hides = (
             isinstance(change, Set)
             and change.location.key in read
             and change.touches() in locations
         )
         # What the trace made itself goes as it is: results that hold it were looked at.
-        if again or (change.condition is not None and is_outside(change, journal)):
+        if hides or (change.condition is not None and is_outside(change, journal)):
             _take_back(change)
     journal.restore(anew)
     return (
@@ -291,7 +365,8 @@ def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], slotted: _Sl
             continue
         if isinstance(change, Growth):
             changed.add(change.touches()[-1])
-            if change.touches()[-1] in asked and is_plain(change.value):
+            plain = all(map(_is_mode, leaves([*change.value, *change.keywords.values()])))
+            if plain and (change.touches()[-1] in asked or change.method not in _ADDS):
                 found.add(change.touches()[-1])
         if slotted.holds(change.value):
             found.add(change.touches()[1])
@@ -307,12 +382,27 @@ def is_outside(change: Change, journal: Journal) -> bool:
     return not journal.made(change.location.holder())
 
 
+class _Idle:
+    """Tells stores of plain values that calls need not repeat."""
+
+    def __init__(
+        self,
+        guarded: Container[tuple[Any, ...]],
+        counters: Container[tuple[Any, ...]],
+        bare: Container[tuple[Any, ...]],
+    ) -> None:
+        self._guarded, self._counters, self._bare = guarded, counters, bare
+
+    def __call__(self, change: Set) -> bool:
+        if change.location.key in self._guarded:
+            return False
+        if change.value is MISSING:  # what the trace put there itself, it took away again
+            return change.touches() in self._bare
+        return change.location.key in self._counters
+
+
 def _is_kept(
-    change: Change,
-    overwritten: bool,
-    grown: set[int],
-    slotted: _Slotted,
-    guarded: Container[tuple[Any, ...]],
+    change: Change, overwritten: bool, grown: set[int], slotted: _Slotted, idle: _Idle
 ) -> bool:
     if isinstance(change, Growth):
         return change.touches()[-1] in grown
@@ -320,9 +410,20 @@ def _is_kept(
         return True
     if overwritten:
         return False
-    if change.location.key in guarded and _is_mode(change.value):
+    if change.condition is not None or slotted.holds(change.value):
         return True
-    return change.condition is not None or slotted.holds(change.value)
+    value = change.value
+    again = _is_mode(value) or slotted.makes(value) or _is_of_others(value, slotted)
+    return again and not idle(change)
+
+
+def _is_of_others(value: Any, slotted: _Slotted) -> bool:
+    """Whether a value is an object that was there before the trace, and can be held weakly."""
+    if _is_mode(value) or nesting.is_nested(value) or slotted.is_made(value):
+        return False
+    weak = bool(getattr(type(value), "__weakrefoffset__", 0))
+    # A variable may be one that is made here, and each call that makes one has its own.
+    return weak and not isinstance(value, (_holdfast.Tensor, _holdfast.VariableBase))
 
 
 def _is_mode(value: Any) -> bool:
