@@ -252,7 +252,7 @@ def test_a_tensor_or_nothing():
         @tf.function
         def f(x):
             if x > 0:
-                return x
+                return x, x
         """,
         "<or nothing>",
         ONE,
@@ -285,7 +285,7 @@ def test_none_that_becomes_a_tensor():
             best = None                     #@before
             for row in tf.stack([x, x]):    #@loop
                 if best is None:
-                    best = row
+                    best = (row, row)
             return best
         """,
         "<from none>",

@@ -1,6 +1,7 @@
 // A value that is only there if something ran to compute it: who uses it, asks.
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/debugging.h"
 #include "holdfast/ops/debugging/check.h"
@@ -26,10 +27,14 @@ Status run_set(Call& c) {
     c.set_out(0, view_of(c.in(), c.out_shape()));
     return {};
   }
-  Check check = check_of("EnsureSet", a.words.arg(), a.message.arg(), Tensors{c.in(0)});
-  constexpr const char* kArguments[] = {"x"};
-  auto names = names_of(check, kArguments);
-  check_failed(check, names, cat(names[0], " was not set"), check.message);
+  std::vector<std::string> words = a.words();
+  Diagnostic d;
+  d.code = Code::E1106;
+  d.op = "EnsureSet";
+  d.headline = cat(words.empty() ? "a value" : words[0], " has no value where it is used");
+  d.why = a.message();
+  d.labels.push_back(used_here("used here"));
+  raise(std::move(d));
 }
 
 // No effect: where nobody uses the value, nobody asks whether it is there.

@@ -23,6 +23,7 @@ from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation, leaves
 from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.moved import current
+from .._tracing.perhaps import sides_of
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from . import frames, iterables
@@ -34,7 +35,7 @@ from .moving import moving
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
-__all__ = ["assert_", "call", "contains", "is_", "lacks", "managed", "method"]
+__all__ = ["assert_", "call", "contains", "is_", "is_none", "lacks", "managed", "method"]
 
 _FRAME = (locals, globals, dir, eval, exec, builtins.super)  # they look at their caller
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
@@ -359,6 +360,12 @@ _builtins: dict[int, Any] = {
 def is_(value: Any, other: Any) -> bool:
     """`value is other`."""
     return is_same(current(value), current(other))
+
+
+def is_none(value: Any) -> Any:
+    """`value is None`: of what may be None, the graph is asked."""
+    _, there = sides_of(value)
+    return not_(there)
 
 
 def contains(value: Any, container: Any) -> Any:

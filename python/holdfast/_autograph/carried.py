@@ -12,7 +12,7 @@ from typing import Any
 
 from .._flow import control
 from .._tensors import registry
-from .._tensors.dtypes import as_dtype, int32
+from .._tensors.dtypes import int32
 from .._tracing.conditional import refuse_copied, refuse_grown, refuse_stale, refuse_walk
 from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._tracing.locations import (
@@ -25,10 +25,19 @@ from .._tracing.locations import (
     holds_symbol,
     raw_method,
 )
+from .._tracing.perhaps import sides_of
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
-from .entries import Entry, from_sample, look_at_objects, refuse_made_anew, sample
+from .entries import (
+    Entry,
+    dtypes_asked,
+    from_sample,
+    look_at_objects,
+    refuse_made_anew,
+    sample,
+    spec_of_either,
+)
 from .growing import Growing
 from .lists import StagedList
 from .records import containers, inside_records, is_plain, note_new
@@ -82,6 +91,7 @@ class Carried:
         self.counter: Any = None
         self.locations: dict[Any, Location] = {}
         self.samples: dict[Any, Any] = {}  # specs of what is first set inside, by name or key
+        self.nones: dict[tuple[Any, int], Spec] = {}  # leaves that some iterations leave None
         self.sometimes: set[str] = set()  # names that a loop in the body sets, if that runs
         self.left: dict[str, Maybe] = {}  # names that some path through the body leaves unset
         self.dtypes: dict[tuple[Any, int], Any] = {}  # of numbers, where the body decides
@@ -153,7 +163,7 @@ class Carried:
                     raise  # for a loop around this one
                 found = again
             except DiagnosticError as error:
-                dtypes = self._dtypes_in(error)
+                dtypes = dtypes_asked(error, self.entries, self.dtypes, self.site)
                 if not dtypes:
                     raise
                 found = Again(dtypes=dtypes)
@@ -168,37 +178,13 @@ class Carried:
             refuse_made_anew(self.site, found.found["locations"][0].describe())
         fail("E1599", f"the state of the loop in line {self.site.line} never settles")
 
-    def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:
-        """Dtypes for numbers that clashed as tensors: as Python numbers they would have followed.
-
-        `i = 0` before a loop that compares it with an int64 tensor is an int64 inside.
-        """
-        if error.code != "E1101":
-            return {}
-        said = error.diagnostic
-        operands = [info for info in (said.subject, *said.others) if info is not None]
-        names = {info.py_name for info in operands}
-        found: dict[tuple[Any, int], Any] = {}
-        for entry in self.entries:
-            for i, leaf in enumerate(leaves_of(entry.start)):
-                if not is_number(leaf) or (entry.key, i) in self.dtypes or entry.name not in names:
-                    continue
-                others = [as_dtype(x.dtype) for x in operands if x.py_name != entry.name]
-                for dtype in others:
-                    if messages.fits(leaf, dtype):
-                        found[entry.key, i] = dtype
-                    elif dtype.is_floating and not isinstance(leaf, complex):
-                        messages.refuse_iterations(
-                            self.site, entry.name, leaf, zeros(Spec(dtype, ()))
-                        )
-        return found
-
     def _learn(self, again: Again) -> None:
         found = again.found
         self.dtypes |= again.dtypes
         self.samples |= found.get("samples", {})
         self.sometimes |= found.get("sometimes", set())
         self.options |= found.get("options", {})
+        self.nones |= found.get("nones", {})
         self.varying |= found.get("varying", set())
         self.several |= found.get("several", {})
         self.forgetful |= found.get("forgetful", set())
@@ -264,8 +250,15 @@ class Carried:
                 zip(leaves_of(start), inside_records(start), strict=True)
             )
         ]
+        entry.why = f"it is None: no iteration of the loop in line {self.site.line} set it."
         for i, leaf in enumerate(leaves_of(start)):
-            if is_tensorish(leaf) and not fixed[i]:
+            if (key, i) in self.nones:
+                value, there = sides_of(leaf)
+                value = zeros(self.nones[key, i]) if value is None else as_tensor(value)
+                entry.slots.append(len(variables))
+                entry.there[i] = len(variables) + 1
+                variables += [value, as_tensor(there)]
+            elif is_tensorish(leaf) and not fixed[i]:
                 entry.slots.append(len(variables))
                 variables.append(as_tensor(leaf, self.dtypes.get((key, i))))
             else:
@@ -398,6 +391,14 @@ class Carried:
             raise Again(forgetful={entry.key})
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
+            if i in entry.there:
+                new, there = sides_of(new)
+                out[entry.there[i]] = as_tensor(there)
+                if new is None or slot is None:
+                    continue
+                old = out[slot]
+            elif (spec := spec_of_either(old, new)) is not None:
+                raise Again(nones={(entry.key, i): spec})
             if slot is None:
                 if entry.was_set and not same_object(old, new):
                     if is_tensorish(old) and is_tensorish(new):

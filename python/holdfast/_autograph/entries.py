@@ -6,10 +6,13 @@ from collections.abc import Container
 from typing import Any, NoReturn
 
 from .._tensors.composite import after_iteration, each_time, facts_of
+from .._tensors.dtypes import as_dtype
 from .._tracing.journal import Journal, Set, note_joined
 from .._tracing.locations import Location
+from .._tracing.perhaps import perhaps, perhaps_of
 from .._tracing.recorder import recording
-from ..errors import fail
+from ..errors import DiagnosticError, fail
+from . import messages
 from .records import containers_beside, inside_records, note_one_of_several, records_in
 from .sites import Site
 from .state import (
@@ -24,7 +27,15 @@ from .state import (
     zeros,
 )
 
-__all__ = ["Entry", "from_sample", "look_at_objects", "refuse_made_anew", "sample"]
+__all__ = [
+    "Entry",
+    "dtypes_asked",
+    "from_sample",
+    "look_at_objects",
+    "refuse_made_anew",
+    "sample",
+    "spec_of_either",
+]
 
 
 class Entry:
@@ -42,6 +53,8 @@ class Entry:
         self.known: list[Any] = []  # objects that the program knows by other names, too
         self.forgets = False  # whether iterations change what is known of its composites
         self.flag: int | None = None  # of a name that not each iteration sets: whether one has
+        self.there: dict[int, int] = {}  # of leaves that may be None: what tells whether they are
+        self.why = ""  # they are
 
     def look_at_left(self, written: Journal) -> None:
         """Finds what an iteration left of containers and objects from around the loop."""
@@ -87,6 +100,8 @@ class Entry:
             leaf if slot is None else variables[slot]
             for leaf, slot in zip(leaves_of(like), self.slots, strict=True)
         ]
+        for i, slot in self.there.items():
+            leaves[i] = perhaps(leaves[i], variables[slot], self.name, self.why)
         known = each_time(like) if self.forgets else after_iteration(like, self.start, same=False)
         return packed(known, leaves)
 
@@ -95,6 +110,45 @@ class Entry:
         if self.forgets:
             return False
         return facts_of(after_iteration(self.start, value, same=True)) != facts_of(self.start)
+
+
+def spec_of_either(old: Any, new: Any) -> Spec | None:
+    """What a leaf is like that is None before or after an iteration, and else a tensor."""
+    known = perhaps_of(old), perhaps_of(new)
+    if not (any(known) or (old is None) != (new is None)):
+        return None
+    values = [each if one is None else one.value for each, one in zip((old, new), known)]
+    there = [each for each in values if each is not None]
+    if not there or not all(map(is_tensorish, there)):
+        return None
+    return spec_of(as_tensor(there[-1] if is_number(there[0]) else there[0]))
+
+
+def dtypes_asked(
+    error: DiagnosticError, entries: list[Entry], known: Container[Any], site: Site
+) -> dict[tuple[Any, int], Any]:
+    """Dtypes for numbers that clashed as tensors: as Python numbers they would have followed.
+
+    `i = 0` before a loop that compares it with an int64 tensor is an int64 inside. The numbers of
+    `known` have theirs.
+    """
+    if error.code != "E1101":
+        return {}
+    said = error.diagnostic
+    operands = [info for info in (said.subject, *said.others) if info is not None]
+    names = {info.py_name for info in operands}
+    found: dict[tuple[Any, int], Any] = {}
+    for entry in entries:
+        for i, leaf in enumerate(leaves_of(entry.start)):
+            if not is_number(leaf) or (entry.key, i) in known or entry.name not in names:
+                continue
+            others = [as_dtype(x.dtype) for x in operands if x.py_name != entry.name]
+            for dtype in others:
+                if messages.fits(leaf, dtype):
+                    found[entry.key, i] = dtype
+                elif dtype.is_floating and not isinstance(leaf, complex):
+                    messages.refuse_iterations(site, entry.name, leaf, zeros(Spec(dtype, ())))
+    return found
 
 
 def look_at_objects(

@@ -339,6 +339,9 @@ def _comparison(op: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
 def _of_lists(node: ast.Compare) -> ast.expr:
     """A comparison of what may be lists: of one that grew, the graph's is asked."""
     sides, op = [node.left, node.comparators[0]], node.ops[0]
+    if isinstance(op, (ast.Is, ast.IsNot)) and _is_none(sides[1]):
+        none = nodes.call("is_none", [sides[0]], node)
+        return none if isinstance(op, ast.Is) else nodes.call("not_", [none], node)
     if any(isinstance(side, ast.Constant) for side in sides):
         return node
     if isinstance(op, (ast.Eq, ast.NotEq)):
@@ -349,6 +352,10 @@ def _of_lists(node: ast.Compare) -> ast.expr:
         same = nodes.call("is_", sides, node)
         return same if isinstance(op, ast.Is) else nodes.at(ast.UnaryOp(ast.Not(), same), node)
     return node
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _can_wait(expressions: list[ast.expr]) -> bool:

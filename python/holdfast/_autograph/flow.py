@@ -28,6 +28,7 @@ def analyse(function: ast.FunctionDef, local: set[str]) -> None:
     later = read_later(function.body) & local
     _Liveness(local, later).block(function.body, set(later), set())
     _Definedness(local).block(function.body, parameters(function))
+    _MaybeUnset(_maybe_none(function) & local).block(function.body)
 
 
 class _Liveness:
@@ -185,11 +186,53 @@ class _Definedness:
         return defined | bindings([statement]).names
 
 
+def _maybe_none(function: ast.FunctionDef) -> set[str]:
+    """The names that may hold None: those that are given it, or that are compared with it.
+
+    What is read from somewhere may be None too, and so may what another name or a call gives.
+    """
+    found: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=None)]):
+                found.add(name)
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    found |= _given_none(target, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                found |= _given_none(target, value)
+            case ast.NamedExpr(target=target, value=value):
+                found |= _given_none(target, value)
+    return found
+
+
+def _given_none(target: ast.expr, value: ast.expr) -> set[str]:
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return set().union(*map(_given_none, targets, values))
+        case ast.Tuple(elts=targets), ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+            return {each.id for each in targets if isinstance(each, ast.Name)}
+        case ast.Name(id=name), ast.Constant(value=None) | ast.IfExp() | ast.BoolOp():
+            return {name}
+        case ast.Name(id=name), ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+            return {name}
+    return set()
+
+
 class _MaybeUnset(ast.NodeVisitor):
     """Marks reads of `names`; functions inside read theirs when they are called."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        for statement in statements:
+            self.visit(statement)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name) and node.target.id in self.names:
+            node.target.ag_maybe = True  # type: ignore[attr-defined]
+        self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load) and node.id in self.names:

@@ -27,6 +27,7 @@ from .._tracing.journal import (
 )
 from .._tracing.locations import MISSING, Location
 from .._tracing.moved import move_perhaps
+from .._tracing.perhaps import perhaps_of, sides_of
 from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
@@ -34,6 +35,7 @@ from .carried import innermost
 from .growing import Lists
 from .jumps import VALUE
 from .outcome import Key, Outcome, is_unset, runs
+from .outputs import ABSENT, Filler, Made, Output, PerhapsOutput, filled
 from .records import (
     containers,
     containers_beside,
@@ -55,7 +57,6 @@ from .state import (
     is_tensor,
     is_tensorish,
     leaves_of,
-    packed,
     same_object,
     same_structure,
     spec_of,
@@ -64,9 +65,6 @@ from .state import (
 
 __all__ = ["merge"]
 
-Made = Callable[[list[Any]], Any]  # makes a value from the joined outputs
-
-_ABSENT: Any = object()  # the sides do not go together
 _ADDS = frozenset({"append", "extend"})
 _ATTEMPTS = 8
 
@@ -103,17 +101,6 @@ def merge(
         vars(pairing).clear()  # it holds functions that hold it, and all of them hold symbols
 
 
-class _Filler:
-    """An output of the first side for something that only the second has."""
-
-    def __init__(self, spec: Spec, value: Any = _ABSENT) -> None:
-        self.spec, self.value = spec, value
-
-    def tensor(self) -> Any:
-        """The value from before the branch, or zeros that nobody reads."""
-        return zeros(self.spec) if self.value is _ABSENT else as_tensor(self.value, self.spec.dtype)
-
-
 class _Pairing:
     """Runs both sides and pairs their outputs. What it prepares is made from the joined ones."""
 
@@ -128,7 +115,7 @@ class _Pairing:
         self.predicate, self.sides, self.site = predicate, (first, second), site
         self.lists = Lists(cells, site)
         self.dtypes: dict[tuple[Key, int], Any] = {}  # of numbers of the first side
-        self.fillers: list[_Filler] = []
+        self.fillers: list[Filler] = []
         self.whole: dict[int, Any] = {}  # lists, by id, that sides change each in its own order
         self.joined: dict[tuple[int, int], Made] = {}  # what becomes of two objects
         self.places: dict[int, set[tuple[int, int]]] = {}  # the pairs that an object is in, by id
@@ -164,7 +151,11 @@ class _Pairing:
         out: list[Any] = []
         for key, value in self.a.entries(self.whole):
             for i, leaf in enumerate(leaves_of(value)):
-                if is_tensorish(leaf):
+                known = perhaps_of(leaf)
+                if known is not None:
+                    self.at[key, i], self.at[("there", *key), i] = len(out), len(out) + 1
+                    out += [known.value, known.ran]
+                elif is_tensorish(leaf):
                     self.at[key, i] = len(out)
                     out.append(as_tensor(leaf, self.dtypes.get((key, i))))
         self.specs = [spec_of(tensor) for tensor in out]
@@ -176,7 +167,7 @@ class _Pairing:
         if not (self.a.raised or self.b.raised):
             self.lists.look(self.a.journal, self.b.journal)
         self.right: dict[int, Any] = {}
-        self.needed: list[tuple[_Filler, Any]] = []
+        self.needed: list[tuple[Filler, Any]] = []
         self.joined, self.places = {}, {}
         self.names = {name: self.name(name) for name in self.a.names}
         keys = dict.fromkeys((*self.a.changes, *self.b.changes))
@@ -194,22 +185,26 @@ class _Pairing:
 
     # Leaves.
 
-    def extra(self, tensor: Any, filler: _Filler) -> _Output:
+    def extra(self, tensor: Any, filler: Filler) -> Output:
         """An output that the first side fills."""
         self.needed.append((filler, tensor))
-        return _Output(len(self.specs) + len(self.needed) - 1)
+        return Output(len(self.specs) + len(self.needed) - 1)
 
     def pair(self, label: str, at: tuple[Key, int] | None, x: Any, y: Any, strict: bool) -> Any:
-        """One leaf of both sides: an output, a value that they share, or _ABSENT.
+        """One leaf of both sides: an output, a value that they share, or ABSENT.
 
         `at` tells where the first side put `x` out; None if `x` is from before the branch.
         """
         if same_object(x, y):
             return x
+        if x is None or y is None or perhaps_of(x) or perhaps_of(y):
+            either_way = self.or_none(label, at, x, y, strict)
+            if either_way is not None:
+                return either_way
         if not (is_tensorish(x) and is_tensorish(y)):
             if strict:
                 messages.refuse_objects(self.site, label, x, y)
-            return _ABSENT
+            return ABSENT
         kind = next((each.dtype for each in (x, y) if is_tensor(each)), None)
         numbers = [each for each in (x, y) if is_number(each)]
         together = (
@@ -222,15 +217,37 @@ class _Pairing:
                 loop = innermost()
                 site = loop.site if loop is not None and label in loop.site.carried else None
                 messages.refuse_dtypes(self.site, label, x, y, site)
-            return _ABSENT
+            return ABSENT
         right = as_tensor(y, kind)
         if at is None:
-            return self.extra(right, _Filler(Spec(right.dtype, spec_of(right).shape), x))
+            return self.extra(right, Filler(Spec(right.dtype, spec_of(right).shape), x))
         where = self.at[at]
         if self.specs[where].dtype != right.dtype:
             raise Again(dtypes={at: right.dtype})
         self.right[where] = right
-        return _Output(where)
+        return Output(where)
+
+    def or_none(self, label: str, at: tuple[Key, int] | None, x: Any, y: Any, strict: bool) -> Any:
+        """A leaf that a side gives as None, or perhaps; None if a side gives what is no tensor."""
+        (mine, first), (other, second) = sides_of(x), sides_of(y)
+        # A number that a side stores is stored as such by each call that takes this side.
+        fits = is_tensorish if strict else is_tensor
+        if not all(each is None or fits(each) for each in (mine, other)):
+            return None
+        value: Any
+        if other is None:
+            value = as_tensor(mine) if at is None else Output(self.at[at])
+        elif mine is None:
+            tensor = as_tensor(other)
+            value = self.extra(tensor, Filler(spec_of(tensor)))
+        else:
+            value = self.pair(label, at, mine, other, strict)
+        if value is ABSENT:
+            return ABSENT
+        flag = None if at is None or not is_tensor(first) else (("there", *at[0]), at[1])
+        there = self.either_way(label, flag, first, second)
+        why = f"it is None: the way taken in line {self.site.line} leaves it so."
+        return PerhapsOutput(value, there, label, why)
 
     def both(self, label: str, key: Key | None, x: Any, y: Any, strict: bool) -> Made | None:
         """A nested value of both sides; None if they do not go together and need not."""
@@ -250,11 +267,11 @@ class _Pairing:
         for i, (mine, other) in enumerate(zip(*parts, strict=True)):
             at = None if key is None else (key, i)
             leaf = self.pair(label, at, mine, other, strict)
-            if leaf is _ABSENT:
+            if leaf is ABSENT:
                 del self.needed[needed:]
                 return None
             leaves.append(leaf)
-        made = _filled(either(x, y), leaves)
+        made = filled(either(x, y), leaves)
         if not is_record(y):
             return made
         self.joined[id(x), id(y)] = self.noted(label, x, y, made)
@@ -337,14 +354,24 @@ class _Pairing:
         leaves: list[Any] = []
         value = (self.a, self.b)[side].left.get(id(value), value)
         for i, leaf in enumerate(leaves_of(value)):
-            if not (is_tensorish(leaf) if numbers else is_tensor(leaf)):
+            if (known := perhaps_of(leaf)) is not None:
+                leaves.append(self.one_perhaps(side, key, i, known))
+            elif not (is_tensorish(leaf) if numbers else is_tensor(leaf)):
                 leaves.append(leaf)
             elif side == 0:
-                leaves.append(_Output(self.at[key, i]))
+                leaves.append(Output(self.at[key, i]))
             else:
                 tensor = as_tensor(leaf)
-                leaves.append(self.extra(tensor, _Filler(spec_of(tensor))))
-        return _filled(value, leaves)
+                leaves.append(self.extra(tensor, Filler(spec_of(tensor))))
+        return filled(value, leaves)
+
+    def one_perhaps(self, side: int, key: Key, i: int, known: Any) -> PerhapsOutput:
+        """A leaf of one side that may be None."""
+        keys = (key, i), (("there", *key), i)
+        value, there = [Output(self.at[each]) for each in keys if side == 0] or [
+            self.extra(each, Filler(spec_of(each))) for each in (known.value, known.ran)
+        ]
+        return PerhapsOutput(value, filled(None, [there]), known.name, known.why)
 
     # Names.
 
@@ -408,11 +435,16 @@ class _Pairing:
 
     def ran(self, name: str, ran: list[Any]) -> Made:
         """Whether code ran, which each side knows as a tensor or for certain."""
+        return self.either_way(name, (("ran", name), 0) if is_tensor(ran[0]) else None, *ran)
+
+    def either_way(self, label: str, at: tuple[Key, int] | None, x: Any, y: Any) -> Made:
+        """A truth that each side knows as a tensor or for certain."""
         taken = self.predicate
-        if not any(map(is_tensor, ran)):
-            return lambda outputs: taken if ran[0] else registry.function("logical_not")(taken)
-        at = (("ran", name), 0) if is_tensor(ran[0]) else None
-        return _filled(None, [self.pair(name, at, ran[0], ran[1], True)])
+        if x is y:
+            return lambda outputs: x
+        if not (is_tensor(x) or is_tensor(y)):
+            return lambda outputs: taken if x else registry.function("logical_not")(taken)
+        return filled(None, [self.pair(label, at, x, y, True)])
 
     # Changes.
 
@@ -528,27 +560,6 @@ class _Pairing:
             return lambda outputs: redo_if(change, made(outputs), asked, self.site, both)
         opposite = registry.function("logical_not")
         return lambda outputs: redo_if(change, made(outputs), opposite(asked), self.site, both)
-
-
-class _Output:
-    """Stands for a joined output."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-def _filled(like: Any, leaves: list[Any]) -> Made:
-    before, kept = leaves_of(like), snapshot(like)  # it may be changed before it is filled
-
-    def fill(outputs: list[Any]) -> Any:
-        new = [outputs[leaf.index] if isinstance(leaf, _Output) else leaf for leaf in leaves]
-        if is_record(like) and all(a is b for a, b in zip(before, new, strict=True)):
-            return like
-        return packed(kept, new)
-
-    return fill
 
 
 def _label(change: Change) -> str:

@@ -33,6 +33,7 @@ from .._tracing.locations import (
     own_attribute,
 )
 from .._tracing.moved import current
+from .._tracing.perhaps import reread
 from .._tracing.recorder import Object, recording
 from .arrays import refuse_change
 from .conversion import converted_callee
@@ -73,8 +74,8 @@ slice_ = slice
 
 
 def local(value: Any, name: str) -> Any:
-    """A name of the function itself that some path may leave unset."""
-    return settled(value) if isinstance(value, Maybe) else value
+    """A name of the function itself that some path may leave unset, or without a tensor."""
+    return settled(value) if isinstance(value, Maybe) else reread(value)
 
 
 def global_(name: str, value: Any) -> Any:
@@ -86,7 +87,7 @@ def global_(name: str, value: Any) -> Any:
             location = GlobalLocation(space, name)
             value = own_value(location.key, value)
             recorder.note(location, value)
-    return value
+    return reread(value)
 
 
 def free(name: str, inside: Callable[[], Any]) -> Any:
@@ -97,7 +98,7 @@ def free(name: str, inside: Callable[[], Any]) -> Any:
         location = CellLocation(_only_cell(inside), name)
         value = own_value(location.key, value)
         recorder.note(location, value)
-    return settled(value) if isinstance(value, Maybe) else value
+    return local(value, name)
 
 
 def _only_cell(inside: Callable[[], Any]) -> types.CellType:
@@ -166,12 +167,12 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             place = GlobalLocation(vars(holder), name)
             value = own_value(place.key, value)
             recorder.note(place, value)
-        return value
+        return reread(value)
     if isinstance(holder, type):
         owner, defined = class_attribute(holder, name)
         if owner is not None and is_user_class(owner):
             recorder.note(ClassLocation(owner, name), defined)
-        return getattr(holder, name)
+        return reread(getattr(holder, name))
     kind = type(holder)
     if name == "__dict__":
         space = getattr(holder, name)
@@ -186,7 +187,7 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             location = AttributeLocation(holder, name)
             value = own_value(location.key, value)
             recorder.note(location, value, pending)
-            return value
+            return reread(value)
     if owner is not None and is_user_class(owner):
         recorder.note(ClassLocation(owner, name), defined)
         if not hasattr(defined, "__get__"):
@@ -199,7 +200,7 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
     if owner is None and _reads_plainly(kind):
         recorder.note(AttributeLocation(holder, name), MISSING)  # asked for it, and it has none
         return _asked(holder, name)
-    return getattr(holder, name)
+    return reread(getattr(holder, name))
 
 
 def _asked(holder: Any, name: str) -> Any:
@@ -250,7 +251,7 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
         if isinstance(getter, types.FunctionType):
             return converted_callee(getter)(container, index)
     value = container[index]
-    return value if place is None else own_value(place.key, value)
+    return reread(value if place is None else own_value(place.key, value))
 
 
 def _from_begin(container: Any, index: Any, within: Location | None) -> Any:
@@ -510,7 +511,7 @@ class _Global(_Target):
         recorder = recording()
         if recorder is not None and self.location is not None:
             recorder.note(self.location, value, pending=True)
-        return value
+        return reread(value)
 
     def _delete(self) -> None:
         if self.place_value() is MISSING:
@@ -538,7 +539,7 @@ class _Cell(_Target):
         recorder = recording()
         if recorder is not None and self.location is not None:
             recorder.note(self.location, value, pending=True)
-        return settled(value) if isinstance(value, Maybe) else value
+        return local(value, self.name)
 
     def _delete(self) -> None:
         self._read()

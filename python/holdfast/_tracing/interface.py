@@ -15,6 +15,7 @@ from .._messages.provenance import type_text
 from .._structures import nesting
 from .._tensors.shape import TensorShape, TensorSpec
 from ..errors import fail
+from .perhaps import PerhapsSlot
 from .signature import Call, IdentityKey, is_plain
 from .slots import Slot, filled
 from .trace import TENSOR, Trace
@@ -207,7 +208,7 @@ def _spec_text(spec: Any) -> str:
 
 
 def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
-    if type(leaf) is not Slot:
+    if type(leaf) not in (Slot, PerhapsSlot):
         return leaf
     dtype, shape = known[leaf.index]
     return TensorSpec(shape, dtype)

@@ -22,6 +22,7 @@ from .._messages.diagnostics import Mark, mark
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol
 from ..errors import fail, unsupported, used_here
+from . import perhaps
 from .conditional import (
     refuse_held,
     refuse_item,
@@ -257,6 +258,7 @@ class Recorder:
     def __enter__(self) -> Self:
         _active.recorders.append(self)
         self.journal.__enter__()
+        perhaps.begin()
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
@@ -275,6 +277,7 @@ class Recorder:
         for given in self._given.values():
             given.copy = MISSING
         self._given.clear()
+        perhaps.end()
         self.journal, self.templates = Journal(), None
         self._alive.clear()
         self._outside.clear()

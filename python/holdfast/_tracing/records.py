@@ -33,6 +33,7 @@ from .locations import (
     SpaceLocation,
 )
 from .made_objects import ObjectTemplate
+from .perhaps import PerhapsSlot
 from .signature import IdentityKey, is_type
 from .slots import Slot
 from .stores import Store
@@ -310,7 +311,7 @@ def _template(value: Any) -> tuple[Any, ...]:
     """A result with slots, as C fills it: every container is made anew."""
     if type(value) is Slot:
         return "slot", value.index
-    if type(value) is ObjectTemplate:
+    if type(value) in (ObjectTemplate, PerhapsSlot):
         raise _Unsaid
     if nesting.is_nested(value):
         return "nested", value, [_template(part) for part in nesting.children(value)]

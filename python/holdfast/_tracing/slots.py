@@ -9,6 +9,7 @@ from typing import Any
 from .._structures import nesting
 from .made_objects import ObjectTemplate, ObjectTemplates
 from .moved import Moved, refuse_moved, settled
+from .perhaps import PerhapsSlot, perhaps_of
 
 __all__ = ["Slot", "filled", "left_by", "with_slots"]
 
@@ -71,6 +72,9 @@ def _take(
     if type(leaf) is Moved:
         refuse_moved(leaf)
     take = functools.partial(_take, tensors, as_tensor, templates, known)
+    if (maybe := perhaps_of(leaf)) is not None:
+        tensors += [maybe.value, maybe.ran]
+        return PerhapsSlot(len(tensors) - 2, maybe)
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:
         if templates is not None and templates.takes(leaf):
@@ -88,6 +92,8 @@ def filled(structure: Any, tensors: Sequence[Any]) -> Any:
 def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
     if type(leaf) is Slot:
         return tensors[leaf.index]
+    if type(leaf) is PerhapsSlot:
+        return leaf.of(tensors)
     if type(leaf) is ObjectTemplate:
         return leaf.fill(functools.partial(_mapped, functools.partial(_fill, tensors)))
     return leaf

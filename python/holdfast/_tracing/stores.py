@@ -33,6 +33,7 @@ from .locations import (
     weak_getter,
 )
 from .made_objects import ObjectTemplate, ObjectTemplates
+from .perhaps import PerhapsSlot, perhaps_of
 from .slots import Slot
 
 __all__ = ["Store", "Undo", "is_outside", "stores"]
@@ -91,6 +92,9 @@ class _Slotted:
         return self._part(tensors, {}, value)
 
     def _part(self, tensors: list[Any], templates: dict[int, ObjectTemplate], value: Any) -> Any:
+        if (maybe := perhaps_of(value)) is not None:
+            tensors += [maybe.value, maybe.ran]
+            return PerhapsSlot(len(tensors) - 2, maybe)
         if self.templates.varies(value):
             tensors.append(value)
             return Slot(len(tensors) - 1)
@@ -108,6 +112,8 @@ class _Slotted:
 def _filled(tensors: list[Any], value: Any) -> Any:
     if type(value) is Slot:
         return tensors[value.index]
+    if type(value) is PerhapsSlot:
+        return value.of(tensors)
     if type(value) is _Anew:
         return copy.copy(value.like)
     change = functools.partial(_filled, tensors)
@@ -119,7 +125,7 @@ def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
     if type(value) is Slot:
         found = shape[value.index]
         return ("slot", found.index) if type(found) is Slot else None
-    if type(value) in (ObjectTemplate, _Outside):
+    if type(value) in (ObjectTemplate, PerhapsSlot, _Outside):
         return None
     if type(value) is _Anew:
         return _template_anew(value.like)
@@ -329,6 +335,9 @@ def stores(
             and change.location.key in read
             and change.touches() in locations
         )
+        # What may be None is not left where the program would read it before the graph has run.
+        if is_outside(change, journal):
+            hides = hides or any(map(perhaps_of, leaves(change.value)))
         # What the trace made itself goes as it is: results that hold it were looked at.
         if hides or (change.condition is not None and is_outside(change, journal)):
             _take_back(change)
