@@ -51,6 +51,17 @@ def test_a_weight_in_the_place_of_another_is_trained_penalized_and_shared():
     assert twin.weights[0] is layer.weights[0] is not before
 
 
+def test_a_weight_that_changed_after_training_is_trained_from_the_next_compile_on():
+    model = attribute_fuzz_child.compiled()
+    x, y = tf.ones([2, 3]), tf.zeros([2, 2])
+    model.fit(x, y, verbose=0)
+    model.layers[0].kernel = other = tf.Variable(tf.ones([3, 2]))
+    model.compile("sgd", "mse")
+    model.fit(x, y, verbose=0)
+    assert (other.numpy() < 1).all()
+    np.testing.assert_allclose(model.predict(x, verbose=0), model(x), rtol=1e-6)
+
+
 def test_a_weight_may_go_and_come_back():
     layer = attribute_fuzz_child.built()
     bias = layer.bias
