@@ -20,10 +20,12 @@ using namespace nb::literals;
 namespace holdfast::py {
 namespace {
 
-// Runs `f` with the GIL and without disturbing an exception that is being handled.
+// Runs `f` with the GIL and without disturbing an exception that is being handled; not once Python
+// has ended.
 template <class F>
 void quietly(F&& f) noexcept {
-  PyGILState_STATE gil = PyGILState_Ensure();
+  WithGil gil;
+  if (!gil) return;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   try {
@@ -35,7 +37,6 @@ void quietly(F&& f) noexcept {
     PyErr_Clear();
   }
   PyErr_Restore(type, value, trace);
-  PyGILState_Release(gil);
 }
 
 OperandSource operand(const Tensor& t, int position) noexcept {

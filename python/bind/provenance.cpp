@@ -1,6 +1,7 @@
 // Which line of the user's Python program is calling us.
 #include <cstring>
 
+#include "python/bind/object.h"
 #include "python/bind/py.h"
 
 namespace holdfast::py {
@@ -48,7 +49,8 @@ std::string text_of(PyObject* o) {
 
 Loc locate_python(const WhereRecord& w) noexcept {
   Loc loc;
-  PyGILState_STATE gil = PyGILState_Ensure();
+  WithGil gil;
+  if (!gil) return loc;  // a thread that Python left behind
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   try {
@@ -72,7 +74,6 @@ Loc locate_python(const WhereRecord& w) noexcept {
     PyErr_Clear();
   }
   PyErr_Restore(type, value, trace);
-  PyGILState_Release(gil);
   return loc;
 }
 
