@@ -19,6 +19,7 @@ class Argument final : public DatasetObject, public MayBeOpen, public StandsForD
   }
   void add_open(std::vector<Tensor>& to) const override { to = {carrier_}; }
   Owned<Cursor> start() const override { return given().begin(); }
+  void draw_as_begun() const override { given().draw_as_begun(); }
   const DatasetObject* stands_for(const Bound* now) const override {
     for (size_t i = 0; now && i < now->symbols.size(); ++i)
       if (now->symbols[i].id() == carrier_.id())

@@ -198,7 +198,7 @@ class Unbatch final : public DatasetObject {
   const char* name() const override { return "unbatch"; }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
-    if (n <= 0) return n;
+    if (n < 0) return n;
     for (const ElementType& t : input().spec().leaves())
       if (t.shape.has_rank() && t.shape[0] >= 0) return all_rows(n, t.shape[0]);
     return kUnknownCardinality;

@@ -50,9 +50,9 @@ std::vector<Tensor> open_tensors(const DatasetObject& dataset) {
   return std::move(looking.found);
 }
 
-Iteration::Iteration(Ref<Bound> values, Joins joins, bool in_first_order)
+Iteration::Iteration(Ref<Bound> values, Joins joins, Order order)
     : bound(std::move(values)), common_(make_ref<Common>()) {
-  common_->in_first_order = in_first_order;
+  common_->order = order;
   common_->joins = std::move(joins);
 }
 Iteration::Iteration(Ref<Bound> values, Ref<Common> common)

@@ -24,22 +24,30 @@ struct Drawn final : RefCounted {
   random::OwnStreams streams;
 };
 
-/// Where some stage is an input of several others, or several times of one: the stages that have
-/// several inputs, each of which has random numbers of its own; and whose numbers these are. Empty
-/// where no stage is shared (`joins_of`).
+/// What a pipeline is made of, but for what functions and elements hold (`joins_of`).
 struct Joins {
+  std::unordered_set<const DatasetObject*> all;
+  /// Where some stage is an input of several others, or several times of one: the stages that have
+  /// several inputs, each of which has random numbers of its own; and whose numbers these are.
+  /// Empty where no stage is shared.
   std::vector<const DatasetObject*> stages;
   std::unordered_set<const void*> functions;  // and places, of all stages
 };
+
+/// Which seeds stages take: drawn ones; those of their first iteration, which draws none; or the
+/// very ones that they draw from. With these a shuffle has the one order that numbers of elements
+/// mean: that of all elements, whatever its buffer holds.
+enum class Order { kDrawn, kFirst, kOfNumbers };
 
 /// What the stages of one iteration share, on whatever thread they work.
 class HOLDFAST_API Iteration final : public RefCounted {
  public:
   /// Whoever makes this keeps what `joins` leads to.
-  explicit Iteration(Ref<Bound> values, Joins joins = {}, bool in_first_order = false);
+  explicit Iteration(Ref<Bound> values, Joins joins = {}, Order order = Order::kDrawn);
   const Ref<Bound> bound;
-  /// Whether stages take the seeds of their first iteration, and draw none.
-  bool in_first_order() const { return common_->in_first_order; }
+  Order order() const { return common_->order; }
+  /// Whether a stage is one of the pipeline, which no function or element holds.
+  bool leads_to(const DatasetObject& stage) const { return common_->joins.all.contains(&stage); }
 
   /// Where some stage is an input of several others, each of them has random numbers of its own:
   /// what input `i` of a stage with several works on. Null where the stage is none of the joins:
@@ -75,7 +83,7 @@ class HOLDFAST_API Iteration final : public RefCounted {
   // What branches share with the iteration that they are of.
   struct Common final : RefCounted {
     mutable std::mutex mutex;
-    bool in_first_order = false;
+    Order order = Order::kDrawn;
     Joins joins;                    // stays as it is
     std::vector<Ref<Drawn>> drawn;  // of functions of no branch
     std::vector<const Generator*> generators;

@@ -86,9 +86,7 @@ class Unique final : public DatasetObject {
  public:
   explicit Unique(const Ref<DatasetObject>& input) : DatasetObject(input->spec(), {input}) {}
   const char* name() const override { return "unique"; }
-  int64_t cardinality() const override {
-    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   Owned<Cursor> start() const override { return started<Unique, New>(*this); }
 
  private:
@@ -128,9 +126,7 @@ class Rebatch final : public DatasetObject {
     for (int64_t size : sizes_) to.number(size);
     to.number(drop_);
   }
-  int64_t cardinality() const override {
-    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   Owned<Cursor> start() const override { return started<Rebatch, Slices>(*this); }
 
  private:
@@ -203,9 +199,7 @@ class IgnoreErrors final : public DatasetObject {
   IgnoreErrors(const Ref<DatasetObject>& input, bool log)
       : DatasetObject(input->spec(), {input}), log_(log) {}
   const char* name() const override { return "ignore_errors"; }
-  int64_t cardinality() const override {
-    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   Owned<Cursor> start() const override { return started<IgnoreErrors, Good>(*this); }
 
  private:

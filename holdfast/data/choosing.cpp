@@ -29,6 +29,7 @@ class Random final : public DatasetObject, public MayBeOpen {
         [of = Ref<const Random>(this), drawn = from.number()] { of->seeds_.set_drawn(drawn); });
   }
   Owned<Cursor> start() const override { return started<Random, Numbers>(*this); }
+  void draw_as_begun() const override { seeds_.next(); }
 
  private:
   struct Numbers final : Cursor {

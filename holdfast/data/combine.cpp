@@ -42,9 +42,9 @@ class Zip final : public DatasetObject {
       if (ended) return false;
       std::vector<Nested> items(inputs.size());
       std::exception_ptr error;
-      for (size_t i = 0; i < inputs.size() && !ended; ++i) {
+      for (size_t i = 0; i < inputs.size(); ++i) {  // also behind one that ends, as in TensorFlow
         try {
-          ended = !inputs[i]->next(items[i]);
+          if (!inputs[i]->next(items[i])) ended = true;
         } catch (...) {
           if (stops_the_program()) throw;
           if (!error) error = std::current_exception();  // the others go on with it, side by side

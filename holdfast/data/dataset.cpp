@@ -125,7 +125,8 @@ Nested at(const Dataset& dataset, int64_t index) {
     Lifted lifted;
     DeviceScope host(cpu());
     Dataset from = dataset.skip(index);
-    Working on(make_ref<Iteration>(nullptr, joins_of(*from.object(), nullptr), true));
+    Joins joins = joins_of(*from.object(), nullptr);
+    Working on(make_ref<Iteration>(nullptr, std::move(joins), Order::kOfNumbers));
     random::WithoutSource own;
     Owned<Cursor> cursor = from.object()->begin();
     if (Nested out; cursor->next(out)) return out;

@@ -28,8 +28,10 @@ SeedsOfStage::SeedsOfStage(std::optional<int64_t> seed, bool anew)
 
 SeedPair SeedsOfStage::next() const {
   Ref<Kept> kept = kept_.now();
-  if (!anew_) return kept->seeds;
-  if (const auto& now = Working::current(); now && now->in_first_order()) {
+  const auto& now = Working::current();
+  const Order order = now ? now->order() : Order::kDrawn;
+  if (!anew_ || order == Order::kOfNumbers) return kept->seeds;
+  if (order == Order::kFirst) {
     Draws first(kept->seeds);
     int64_t one = first(), other = first();
     return {one, other};

@@ -148,7 +148,8 @@ std::vector<Nested> all_of(const DatasetObject& dataset, bool in_first_order) {
   std::vector<Nested> out;
   Ref<Iteration> now = Working::current();
   if (in_first_order)
-    now = make_ref<Iteration>(now ? now->bound : Ref<Bound>(), joins_of(dataset, nullptr), true);
+    now = make_ref<Iteration>(now ? now->bound : Ref<Bound>(), joins_of(dataset, nullptr),
+                              Order::kFirst);
   Working on(now);
   Owned<Cursor> cursor = dataset.begin();
   for (Nested one; cursor->next(one);) {

@@ -87,6 +87,7 @@ class CacheFile final : public DatasetObject {
   void add_facts(Saving& to) const override { to.text(path_); }
   int64_t cardinality() const override { return input().cardinality(); }
   Owned<Cursor> start() const override { return started<CacheFile, Keeping<CacheFile>>(*this); }
+  void draw_as_begun() const override {}  // its input begins with the first element
 
   Owned<Cursor> find() const {
     if (!fs::exists(path_)) return {};
@@ -184,6 +185,7 @@ class Snapshot final : public DatasetObject {
     see.child(shard_);
   }
   Owned<Cursor> start() const override { return started<Snapshot, Keeping<Snapshot>>(*this); }
+  void draw_as_begun() const override {}  // its input begins with the first element
 
   Owned<Cursor> find() const {
     if (!files_->are_there()) return {};

@@ -113,9 +113,7 @@ class Filter final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), function_(std::move(f)), until_(until_first) {}
   const char* name() const override { return until_ ? "take_while" : "filter"; }
   void add_facts(Saving& to) const override { function_->add_facts(to); }
-  int64_t cardinality() const override {
-    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
-  }
+  int64_t cardinality() const override { return kUnknownCardinality; }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);
     see.child(function_);

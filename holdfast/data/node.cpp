@@ -38,6 +38,10 @@ DatasetObject::DatasetObject(ElementSpec spec, std::vector<Ref<DatasetObject>> i
                      "stages says in many")});
 }
 
+void DatasetObject::draw_as_begun() const {
+  for (const Ref<DatasetObject>& in : inputs_) in->draw_as_begun();
+}
+
 Owned<Cursor> DatasetObject::begin() const { return measured(*this, start()); }
 
 namespace {

@@ -60,12 +60,16 @@ class HOLDFAST_API DatasetObject : public Object {
   /// How many elements an iteration gives.
   virtual int64_t cardinality() const = 0;
   virtual Owned<Cursor> start() const = 0;
+  /// Draws the seeds of an iteration that begins and is asked for nothing.
+  virtual void draw_as_begun() const;
   /// How stages begin an iteration of those before them: `start`, measured where somebody asked.
   Owned<Cursor> begin() const;
   /// The same for an input of a stage that has several.
   Owned<Cursor> begin_input(size_t i) const;
   /// What tells it from other stages of its name, but for seeds: its numbers, tensors and graphs.
   virtual void add_facts(Saving&) const {}
+  /// Whether it hands on the elements of its one input as they are, all of them in their order.
+  virtual bool changes_nothing() const { return false; }
   /// What the stage keeps from one iteration to the next, or from one of its turns in an iteration:
   /// where its seeds and the random ops of its function stand.
   virtual void save_kept(Saving&) const {}
@@ -87,6 +91,9 @@ class HOLDFAST_API DatasetObject : public Object {
   const Where made_;
   int depth_ = 1;
 };
+
+/// A stage that hands on its input, where a program gives options.
+HOLDFAST_API Ref<DatasetObject> with_options(const Ref<DatasetObject>& input);
 
 /// A function of elements: a program's own, or a traced one.
 class HOLDFAST_API ElementFunction : public Object {

@@ -38,7 +38,11 @@ class Take final : public DatasetObject {
                                       : std::min(n, count_);
   }
   void add_facts(Saving& to) const override { to.number(count_); }
+  bool changes_nothing() const override { return count_ < 0; }
   Owned<Cursor> start() const override { return started<Take, First>(*this); }
+  void draw_as_begun() const override {
+    if (count_ != 0) input().draw_as_begun();
+  }
 
  private:
   struct First final : Passing<First> {
@@ -63,6 +67,15 @@ class Take final : public DatasetObject {
   const int64_t count_;
 };
 
+/// What options are given to, for the stages behind.
+class WithOptions final : public DatasetObject {
+ public:
+  explicit WithOptions(const Ref<DatasetObject>& input) : DatasetObject(input->spec(), {input}) {}
+  const char* name() const override { return "with_options"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  Owned<Cursor> start() const override { return input().begin(); }
+};
+
 class Skip final : public DatasetObject {
  public:
   Skip(const Ref<DatasetObject>& input, int64_t count)
@@ -73,7 +86,11 @@ class Skip final : public DatasetObject {
     return count_ < 0 ? 0 : n < 0 ? n : std::max<int64_t>(0, n - count_);
   }
   void add_facts(Saving& to) const override { to.number(count_); }
+  bool changes_nothing() const override { return count_ == 0; }
   Owned<Cursor> start() const override { return started<Skip, Rest>(*this); }
+  void draw_as_begun() const override {
+    if (count_ >= 0) input().draw_as_begun();
+  }
 
  private:
   struct Rest final : Passing<Rest> {
@@ -113,6 +130,7 @@ class Shard final : public DatasetObject {
     to.number(shards_);
     to.number(index_);
   }
+  bool changes_nothing() const override { return shards_ == 1; }
   Owned<Cursor> start() const override { return started<Shard, Some>(*this); }
 
  private:
@@ -155,11 +173,20 @@ class Repeat final : public DatasetObject {
     return __builtin_mul_overflow(n, count_, &all) ? kUnknownCardinality : all;
   }
   void add_facts(Saving& to) const override { to.number(count_); }
+  bool changes_nothing() const override { return count_ == 1; }
   Owned<Cursor> start() const override { return started<Repeat, Again>(*this); }
+  void draw_as_begun() const override {
+    if (count_ > 0 || (count_ < 0 && form() == Form::kShuffles)) input().draw_as_begun();
+  }
 
  private:
+  // As TensorFlow's, which draws the seeds of another turn behind the last one. In the pipeline
+  // that is iterated, where no function or element holds it, it makes one stage of a `shuffle` and
+  // this, which does not, and leaves out what changes nothing.
+  enum class Form { kBeginsOnceMore, kShuffles, kLeftOut };
+
   struct Again final : Passing<Again> {
-    explicit Again(const Repeat& s) : Passing(s.input().begin()), stage(&s) {}
+    explicit Again(const Repeat& s) : Passing(s.input().begin()), stage(&s), form(s.form()) {}
     template <class Get>
     bool step(Get get) {
       while (stage->count_ < 0 || turn < stage->count_) {
@@ -168,11 +195,15 @@ class Repeat final : public DatasetObject {
           empty = false;
           return true;
         }
-        // Without end, an input that gives nothing would be asked for ever.
-        if (std::exchange(empty, true) && stage->count_ < 0) return false;
+        // Without end, an input that gives nothing would be asked for ever. One stage with a
+        // `shuffle` sees to that in its first turn alone.
+        bool nothing = form == Form::kShuffles ? empty : std::exchange(empty, true);
+        if (nothing && stage->count_ < 0) return false;
         ++turn;
-        if (stage->count_ < 0 || turn < stage->count_ || stage->begins_once_more_)
+        if (stage->count_ < 0 || turn < stage->count_)
           input = stage->input().begin();
+        else if (form == Form::kBeginsOnceMore)
+          stage->input().draw_as_begun();
       }
       return false;
     }
@@ -187,14 +218,21 @@ class Repeat final : public DatasetObject {
       input->restore(from);
     }
     const StageRef<Repeat> stage;
+    const Form form;
     int64_t turn = 0;
     bool empty = true;  // the turn has given nothing yet
   };
+
+  Form form() const {
+    const Ref<Iteration>& now = Working::current();
+    if (!now || !now->leads_to(*this)) return Form::kBeginsOnceMore;
+    if (changes_nothing()) return Form::kLeftOut;
+    const DatasetObject* before = &input();
+    while (before->changes_nothing()) before = &before->input();
+    return before->name() == std::string_view("shuffle") ? Form::kShuffles : Form::kBeginsOnceMore;
+  }
+
   const int64_t count_;
-  // As TensorFlow's, which draws the seeds of another turn behind the last one; but not where it
-  // makes one stage of a `shuffle` and this, or leaves it out.
-  const bool begins_once_more_ = count_ > 1 &&
-                                 std::string_view(input().name()) != std::string_view("shuffle");
 };
 
 class Shuffle final : public DatasetObject, public MayBeOpen {
@@ -217,13 +255,15 @@ class Shuffle final : public DatasetObject, public MayBeOpen {
     if (in->rows()) return Owned<Cursor>(new Mixed<int64_t>(*this, std::move(in)));
     return Owned<Cursor>(new Mixed<Nested>(*this, std::move(in)));
   }
+  // Its input begins with the first element.
+  void draw_as_begun() const override { seeds_.next(); }
 
  private:
   // The buffer is a ring: `begin` and `end` count the elements that left and came.
   template <class T>
   struct Mixed final : Cursor {
     Mixed(const Shuffle& s, Owned<Cursor> in)
-        : stage(&s), input(std::move(in)), seeds(s.seeds_.next()), draw(seeds) {}
+        : stage(&s), size(s.held()), input(std::move(in)), seeds(s.seeds_.next()), draw(seeds) {}
 
     bool next(Nested& out) override {
       T got;
@@ -252,14 +292,14 @@ class Shuffle final : public DatasetObject, public MayBeOpen {
         return input->next_row(out);
     }
     bool take(T& out) {
-      while (!ended && (stage->size_ < 0 || end - begin < stage->size_)) {
+      while (!ended && (size < 0 || end - begin < size)) {
         check_stop();
         T got;
         if (!get(got)) {
           ended = true;
           break;
         }
-        if (static_cast<int64_t>(buffer.size()) < (stage->size_ < 0 ? end + 1 : stage->size_))
+        if (static_cast<int64_t>(buffer.size()) < (size < 0 ? end + 1 : size))
           buffer.push_back(std::move(got));
         else
           buffer[index(end)] = std::move(got);
@@ -273,9 +313,7 @@ class Shuffle final : public DatasetObject, public MayBeOpen {
       ++begin;
       return true;
     }
-    size_t index(int64_t i) const {
-      return static_cast<size_t>(stage->size_ < 0 ? i : i % stage->size_);
-    }
+    size_t index(int64_t i) const { return static_cast<size_t>(size < 0 ? i : i % size); }
 
     void save(Saving& to) const override {
       stage->save_kept(to);
@@ -301,7 +339,7 @@ class Shuffle final : public DatasetObject, public MayBeOpen {
       draw.skip(so_far);
       ended = from.number() != 0;
       int64_t n = from.count();
-      if (stage->size_ >= 0 && n > stage->size_) Restoring::refuse("its buffer is larger");
+      if (size >= 0 && n > size) Restoring::refuse("its buffer is larger");
       buffer.clear();
       begin = 0, end = n;
       for (int64_t i = 0; i < n; ++i)
@@ -317,6 +355,7 @@ class Shuffle final : public DatasetObject, public MayBeOpen {
     }
 
     const StageRef<Shuffle> stage;
+    const int64_t size;
     Owned<Cursor> input;
     SeedPair seeds;
     Draws draw;
@@ -324,6 +363,11 @@ class Shuffle final : public DatasetObject, public MayBeOpen {
     int64_t begin = 0, end = 0;
     bool ended = false;
   };
+
+  int64_t held() const {
+    const Ref<Iteration>& now = Working::current();
+    return now && now->order() == Order::kOfNumbers ? -1 : size_;
+  }
 
   const int64_t size_;  // negative: all of it
   const SeedsOfStage seeds_;
@@ -341,6 +385,7 @@ class Concatenated final : public DatasetObject {
     return both;
   }
   Owned<Cursor> start() const override { return started<Concatenated, Both>(*this); }
+  void draw_as_begun() const override { input().draw_as_begun(); }
 
  private:
   struct Both final : Cursor {
@@ -369,6 +414,10 @@ class Concatenated final : public DatasetObject {
 };
 
 }  // namespace
+
+Ref<DatasetObject> with_options(const Ref<DatasetObject>& input) {
+  return make_ref<WithOptions>(input);
+}
 
 Dataset Dataset::taken(int64_t count) const { return Dataset(make_ref<Take>(object_, count)); }
 Dataset Dataset::skipped(int64_t count) const { return Dataset(make_ref<Skip>(object_, count)); }

@@ -396,7 +396,7 @@ class PartsUnbatch final : public DatasetObject {
   const char* name() const override { return "unbatch"; }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
-    if (n <= 0) return n;
+    if (n < 0) return n;
     std::vector<ElementType> types = input().spec().leaves();
     size_t k = 0;
     for (const PartRule& rule : rules_) {

@@ -38,6 +38,7 @@ class Cache final : public DatasetObject, public MayBeOpen {
     });
   }
   Owned<Cursor> start() const override { return started<Cache, Reading>(*this); }
+  void draw_as_begun() const override {}  // its input begins with the first element
 
  private:
   struct Kept final : RefCounted {
@@ -139,7 +140,9 @@ class Prefetch final : public DatasetObject {
       : DatasetObject(input->spec(), {input}), size_(size) {}
   const char* name() const override { return "prefetch"; }
   int64_t cardinality() const override { return input().cardinality(); }
-  Owned<Cursor> start() const override { return run_ahead(input().begin(), size_, spec()); }
+  Owned<Cursor> start() const override {
+    return size_ ? run_ahead(input().begin(), size_, spec()) : input().begin();
+  }
 
  private:
   const int64_t size_;
@@ -186,7 +189,6 @@ Dataset Dataset::prefetched(int64_t buffer_size) const {
   if (buffer_size < 0 && buffer_size != kAutotune)
     fail(Code::E1103, cat("`buffer_size` of `prefetch` is ", buffer_size,
                           ", expected 0 or more, or -1 for what suits"));
-  if (buffer_size == 0) return *this;
   return Dataset(make_ref<Prefetch>(object_, buffer_size));
 }
 

@@ -83,10 +83,10 @@ class Drawing final : public Visitor {
 Joins joins_of(const DatasetObject& dataset, const Bound* bound) {
   Joins out;
   std::vector<const DatasetObject*> left{&dataset};
-  std::unordered_set<const DatasetObject*> seen{&dataset};
+  out.all.insert(&dataset);
   bool shared = false;
   auto go_to = [&](const DatasetObject* stage) {
-    if (seen.insert(stage).second)
+    if (out.all.insert(stage).second)
       left.push_back(stage);
     else
       shared = true;
@@ -99,9 +99,12 @@ Joins joins_of(const DatasetObject& dataset, const Bound* bound) {
     if (auto* argument = dynamic_cast<const StandsForDataset*>(now))
       if (const DatasetObject* given = argument->stands_for(bound)) go_to(given);
   }
-  if (!shared) return {};
+  if (!shared) {
+    out.stages.clear();
+    return out;
+  }
   Drawing drawing(out.functions);
-  for (const DatasetObject* stage : seen) {
+  for (const DatasetObject* stage : out.all) {
     stage->visit(drawing);
     if (auto* makes = dynamic_cast<const HasPlace*>(stage))
       out.functions.insert(makes->place().whole());

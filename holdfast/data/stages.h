@@ -35,7 +35,8 @@ class Stages {
   std::vector<std::pair<uint64_t, Ref<ElementFunction>>> makers_;
 };
 
-/// Which stages of a pipeline are shared (`bound.h`). `bound` tells which datasets arguments are.
+/// The stages of a pipeline, and which are shared (`bound.h`). `bound` tells which datasets
+/// arguments are.
 Joins joins_of(const DatasetObject& dataset, const Bound* bound);
 
 /// The datasets that a function holds, or something else that is no stage.

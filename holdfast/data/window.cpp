@@ -174,7 +174,7 @@ class GroupByWindow final : public DatasetObject, public HasPlace {
   }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
-    return n == 0 || n == kInfinite ? n : kUnknownCardinality;
+    return n == kInfinite ? n : kUnknownCardinality;
   }
   void visit(Visitor& see) const override {
     DatasetObject::visit(see);

@@ -469,6 +469,9 @@ void bind_data(nb::module_& m) {
   m.def("data_take", [](nb::handle self, int64_t count) {
     return made([&] { return dataset_of(self).take(count); });
   });
+  m.def("data_with_options", [](nb::handle self) {
+    return made([&] { return Dataset(data::with_options(dataset_of(self).object())); });
+  });
   m.def("data_skip", [](nb::handle self, int64_t count) {
     return made([&] { return dataset_of(self).skip(count); });
   });

@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+import order_programs
 import pytest
 
 import holdfast as tf
@@ -147,3 +148,13 @@ def test_python_code_in_a_stage_draws_its_own_numbers():
     for _ in range(2):
         assert len(list(ds)) == 3
     assert len(set(drawn)) == 6  # the function goes on, whoever iterates
+
+
+@pytest.mark.parametrize("name", order_programs.PIPELINES)
+def test_a_pipeline_goes_on_as_tensorflows(name):
+    assert order_programs.iterated(tf, name) == RECORDED["pipelines"][name]
+
+
+@pytest.mark.parametrize("name", order_programs.BY_NUMBER)
+def test_an_element_by_its_number_is_tensorflows(name):
+    assert order_programs.by_number(tf, name) == RECORDED["by_number"][name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable, Sequence
@@ -165,7 +166,8 @@ def _weighted(datasets: list[Any], weights: Any) -> tuple[list[Any], Any]:
     """Those with a weight that is not 0, and the logarithms of their weights."""
     tf: Any = sys.modules["holdfast"]
     if weights is None:
-        return datasets, tf.ones([1, len(datasets)], float32)
+        with tf.init_scope():
+            return datasets, tf.ones([1, len(datasets)], float32)
     given = isinstance(weights, _holdfast.Tensor)
     if given:
         many: Any = weights
@@ -179,10 +181,12 @@ def _weighted(datasets: list[Any], weights: Any) -> tuple[list[Any], Any]:
             (datasets[0].take(0), 1.0)
         ]
         datasets, weights = [each for each, _ in pairs], [w for _, w in pairs]
-    tensor = _holdfast.convert(weights)
-    if tensor.dtype not in (float32, float64):
-        fail("E1101", f"`weights` are {tensor.dtype.name}, expected float32 or float64")
-    return datasets, tf.reshape(tf.math.log(tensor), [1, -1])
+    # Numbers are none of a graph's tensors, so that a traced function may give the dataset.
+    with contextlib.nullcontext() if given else tf.init_scope():
+        tensor = _holdfast.convert(weights)
+        if tensor.dtype not in (float32, float64):
+            fail("E1101", f"`weights` are {tensor.dtype.name}, expected float32 or float64")
+        return datasets, tf.reshape(tf.math.log(tensor), [1, -1])
 
 
 def _acceptance(initial: Any, target: Any) -> tuple[Any, Any]:

@@ -438,7 +438,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         """The same with options; see `tf.data.Options`."""
         if not isinstance(options, Options):
             fail("E1104", f"`options` is {type(options).__name__}, expected tf.data.Options")
-        made = self._same(_holdfast.data_take(self, -1))
+        made = self._same(_holdfast.data_with_options(self))
         made._options = self.options().merge(options)
         return made
 

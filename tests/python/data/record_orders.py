@@ -1,11 +1,13 @@
 """Writes orders.json: in which order TensorFlow's `shuffle` gives elements.
 
-Run with an interpreter that has TensorFlow: python tests/python/data/record_orders.py
+Run with an interpreter that has TensorFlow:
+PYTHONPATH=tests/python python tests/python/data/record_orders.py
 """
 
 import json
 import pathlib
 
+import order_programs
 import tensorflow as tf
 
 # Each case: what is shuffled, and how. `global_seed` None leaves it unset.
@@ -64,9 +66,17 @@ if __name__ == "__main__":
     seeded = [c for c in CASES if c["global_seed"] is not None]
     recorded = [{**case, "orders": order(case)} for case in (*seedless, *seeded)]
     found = {"tensorflow": tf.__version__, "cases": recorded, "two_in_a_row": two_in_a_row()}
+    found["pipelines"] = {
+        name: order_programs.iterated(tf, name) for name in order_programs.PIPELINES
+    }
+    found["by_number"] = {
+        name: order_programs.by_number(tf, name) for name in order_programs.BY_NUMBER
+    }
     text = (
         json.dumps(found, indent=None)
         .replace('{"global', '\n{"global')
         .replace('], "two', '\n], "two')
+        .replace(']], "', ']],\n"')
+        .replace(', "pipelines": {', ',\n"pipelines": {\n')
     )
     (pathlib.Path(__file__).parent / "orders.json").write_text(text + "\n")
