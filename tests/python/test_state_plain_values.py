@@ -177,3 +177,24 @@ def test_a_count_that_nothing_else_reads_counts_traces():
     for _ in range(3):
         f(tf.constant(1.0))
     assert (holder.calls, log) == (1, ["traced"])
+
+
+class Settings:
+    def __init__(self, name):
+        self.name, self.tags = name, [name]
+
+
+def test_each_call_makes_an_object_of_plain_values():
+    holder, kept = Holder(), []
+
+    @tf.function
+    def f(x, name):
+        holder.settings = Settings(name)
+        return x
+
+    for name in ("a", "b", "a", "b"):
+        f(tf.constant(1.0), name)
+        assert (holder.settings.name, holder.settings.tags) == (name, [name])
+        assert all(holder.settings is not old for old in kept)
+        kept.append(holder.settings)
+        holder.settings.tags.append("mine")

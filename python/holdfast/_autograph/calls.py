@@ -32,6 +32,7 @@ from .conversion import converted_callee
 from .in_place import watched
 from .lists import StagedList, joined
 from .moving import moving
+from .orders import first_by, in_order
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
@@ -292,6 +293,11 @@ def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
                 return python(args)
         if len(args) > 1 and not kwargs and any(map(is_symbol, args)):
             return functools.reduce(registry.function(path), args)
+        if kwargs.keys() == {"key"} and kwargs["key"] is not None:
+            values = args[0] if len(args) == 1 else args
+            known = None if is_symbol(values) else list(iterated(values))
+            if known is not None:
+                return first_by(python, known, call(kwargs["key"]))
         args = tuple(map(looked_through, args))
         return python(*args, **kwargs)
 
@@ -324,6 +330,14 @@ def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     return ask
 
 
+def _sorted(values: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
+    values = looked_through(values)
+    if isinstance(values, StagedList):
+        return sorted(values, key=key, reverse=reverse)
+    known = list(iterated(values))
+    return fresh(in_order(known, None if key is None else call(key), reverse))
+
+
 def _next(iterator: Any, *default: Any) -> Any:
     return next(moving(iterator), *default)
 
@@ -337,6 +351,7 @@ _builtins: dict[int, Any] = {
     id(operator.delitem): delete_item,
     id(vars): _vars,
     id(next): _next,
+    id(sorted): _sorted,
     id(sum): _sum,
     id(len): _len,
     id(range): iterables.range_,

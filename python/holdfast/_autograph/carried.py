@@ -51,6 +51,7 @@ from .state import (
     Maybe,
     Spec,
     as_tensor,
+    given,
     is_number,
     is_tensor,
     is_tensorish,
@@ -72,10 +73,6 @@ _REPEATABLE = {
     *("add", "update", "setdefault", "discard", "clear"),
     *("difference_update", "intersection_update"),
 }
-
-
-def _given(value: Any) -> Callable[[], Any]:
-    return lambda: value
 
 
 def innermost() -> Carried | None:
@@ -528,7 +525,7 @@ class Carried:
             self._refuse(entry, before, inner.value)
         pairs = zip(leaves_of(inner.value), leaves_of(before), entry.slots, strict=True)
         leaves = [
-            new if slot is None else control.cond(inner.ran, _given(new), _given(old))
+            new if slot is None else control.cond(inner.ran, given(new), given(old))
             for new, old, slot in pairs
         ]
         value = packed(inner.value, leaves)

@@ -39,6 +39,7 @@ from .arrays import refuse_change
 from .conversion import converted_callee
 from .messages import refuse_store
 from .moving import moving
+from .rows import chooses, go_together, row_at
 from .state import Maybe
 from .unset import settled
 
@@ -241,6 +242,9 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
             recorder.note_whole(container)
             whole: Any = container
             return fresh(whole[index])
+        elif type(container) is list and chooses(index) and go_together(container):
+            recorder.note_whole(container)
+            return row_at(container, index)
         elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
             index = _from_begin(container, index, recorder.home_of(container))
             recorder.note_item(container, index, pending)
@@ -250,6 +254,8 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
         getter = getattr(type(container), "__getitem__", None)
         if isinstance(getter, types.FunctionType):
             return converted_callee(getter)(container, index)
+        if type(container) is tuple and chooses(index) and go_together(container):
+            return row_at(container, index)
     value = container[index]
     return reread(value if place is None else own_value(place.key, value))
 

@@ -25,6 +25,7 @@ __all__ = [
     "Spec",
     "as_bool",
     "as_tensor",
+    "given",
     "is_number",
     "is_tensor",
     "is_tensorish",
@@ -160,6 +161,11 @@ def as_tensor(value: Any, dtype: Any = None) -> Any:
     if is_tensor(value):
         return value
     return _holdfast.convert(value, dtype)
+
+
+def given(value: Any) -> Callable[[], Any]:
+    """A function that gives `value`, for those who take code."""
+    return lambda: value
 
 
 def as_bool(value: Any) -> Any:

@@ -22,6 +22,7 @@ from . import nodes
 from .expressions import Expressions, Scope
 from .flow import analyse
 from .jumps import CannotLower, lower
+from .matches import plain_matches
 from .names import Bindings, bindings, free_names, parameters
 from .sites import Home, Site, grows, sets, spot_of
 
@@ -277,6 +278,7 @@ def rewrite(
     if staged:
         before = copy.deepcopy(node.body)
         try:
+            plain_matches(node)
             lower(node)
         except CannotLower:
             node.body, staged = before, False

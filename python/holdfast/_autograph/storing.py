@@ -8,10 +8,13 @@ from collections import deque
 from typing import Any
 
 from .._tracing.journal import mutate, put
-from .._tracing.locations import RawLocation
+from .._tracing.locations import RawLocation, leaves
 from .._tracing.moved import current, is_moved
 from .._tracing.recorder import recording
+from .conversion import converted_callee
+from .orders import in_order
 from .reads import class_attribute, is_data, item_place, looked_through
+from .state import is_tensor
 
 __all__ = ["ASK_ALL", "CONTAINERS", "changing", "delete_item", "put_item", "storing"]
 
@@ -114,4 +117,8 @@ def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         if name == "setdefault" and args[0] not in container:
             put_item(container, *(args if len(args) > 1 else (args[0], None)))
             return container[args[0]]
+    if name == "sort" and not args and any(map(is_tensor, leaves(container))):
+        key, reverse = kwargs.get("key"), kwargs.get("reverse", False)
+        new = in_order(container[:], key and converted_callee(key), reverse)
+        return mutate(container, within, "__setitem__", (slice(None), new))
     return mutate(container, within, name, args, kwargs)

@@ -96,14 +96,19 @@ class ObjectTemplates:
         """Whether each call has to make such an object."""
         return self._holds(thing, set())
 
-    def _holds(self, thing: Any, seen: set[int]) -> bool:
-        if id(thing) in seen or not self._is_made(thing):
+    def may_take(self, thing: Any) -> bool:
+        """Whether the trace made an object, in a way that a call can repeat."""
+        if not self._is_made(thing):
             return False
         kind = type(thing)
         makes = getattr(kind, "__new__", None)
         if makes not in PLAIN_NEW or isinstance(thing, (type, types.ModuleType)):
             return False
-        if hasattr(kind, "__carries__"):  # a helper of staged code, which no call leaves behind
+        # A helper of staged code is what no call leaves behind.
+        return not hasattr(kind, "__carries__")
+
+    def _holds(self, thing: Any, seen: set[int]) -> bool:
+        if id(thing) in seen or not self.may_take(thing):
             return False
         seen.add(id(thing))
         return any(

@@ -32,7 +32,7 @@ from .locations import (
     raw_method,
     weak_getter,
 )
-from .made_objects import ObjectTemplate, ObjectTemplates
+from .made_objects import ObjectTemplate, ObjectTemplates, attributes_of
 from .perhaps import PerhapsSlot, perhaps_of
 from .slots import Slot
 
@@ -99,7 +99,7 @@ class _Slotted:
             tensors.append(value)
             return Slot(len(tensors) - 1)
         change = functools.partial(self._part, tensors, templates)
-        if self.templates.takes(value):
+        if self.templates.takes(value) or self.is_plain_object(value, set()):
             return self.templates.template(value, templates, change)
         new = _rebuilt(value, change)
         return _Anew(value) if new is value and self.makes(value) else new
@@ -107,6 +107,17 @@ class _Slotted:
     def makes(self, value: Any) -> bool:
         """Whether a value is a container that each call has to make."""
         return type(value) in _CONTAINERS and self.is_made(value)
+
+    def is_plain_object(self, thing: Any, seen: set[int]) -> bool:
+        """Whether the trace made an object of plain values, which each call has to make."""
+        if id(thing) in seen:
+            return True
+        seen.add(id(thing))
+        return self.templates.may_take(thing) and all(
+            _is_mode(leaf) or self.is_plain_object(leaf, seen)
+            for part in attributes_of(thing).values()
+            for leaf in leaves(part)
+        )
 
 
 def _filled(tensors: list[Any], value: Any) -> Any:
@@ -423,6 +434,7 @@ def _is_kept(
         return True
     value = change.value
     again = _is_mode(value) or slotted.makes(value) or _is_of_others(value, slotted)
+    again = again or slotted.is_plain_object(value, set())
     return again and not idle(change)
 
 
