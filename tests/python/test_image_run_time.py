@@ -79,7 +79,7 @@ def test_gradients_go_through_the_check() -> None:
     np.testing.assert_allclose(slope(PICTURE)[0, 0], [0.2989, 0.587, 0.114], rtol=1e-5)
 
 
-@pytest.mark.parametrize("turn", [I.flip_left_right, I.flip_up_down])
+@pytest.mark.parametrize("turn", [I.flip_left_right, I.flip_up_down, I.rot90])
 def test_mirrored_images_have_three_axes_or_four(turn: Callable[..., Any]) -> None:
     for x in (PICTURE, PICTURE[None]):
         np.testing.assert_array_equal(later(turn, x), turn(x))

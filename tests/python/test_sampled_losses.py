@@ -137,3 +137,43 @@ def test_refusals(given):
         tf.nn.compute_accidental_hits([[3, 4]], [3], 1)
     with pytest.raises(TypeError, match="sampled_values"):
         tf.nn.nce_loss(weights, biases, labels, x, 3, CLASSES, 2, (DRAWN, None, None))
+
+
+@pytest.mark.parametrize("loss", [tf.nn.sampled_softmax_loss, tf.nn.nce_loss])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_hit_in_half_precision_is_no_infinity(given, loss, dtype):
+    weights, biases, labels, x, sampled = given
+    narrow = [tf.cast(v, dtype) for v in (weights, biases, x, *sampled[1:])]
+    found = loss(
+        *narrow[:2],
+        labels=labels,
+        inputs=narrow[2],
+        num_sampled=3,
+        num_classes=CLASSES,
+        num_true=2,
+        sampled_values=(sampled[0], *narrow[3:]),
+        remove_accidental_hits=True,
+    )
+    wanted = loss(
+        weights,
+        biases,
+        labels=labels,
+        inputs=x,
+        num_sampled=3,
+        num_classes=CLASSES,
+        num_true=2,
+        sampled_values=sampled,
+        remove_accidental_hits=True,
+    )
+    np.testing.assert_allclose(tf.cast(found, "float32"), wanted, rtol=0.05, atol=0.05)
+
+
+def test_classes_may_be_given_as_floats(given):
+    weights, biases, labels, x, sampled = given
+
+    def loss(classes):
+        return tf.nn.sampled_softmax_loss(
+            weights, biases, classes, x, 3, CLASSES, num_true=2, sampled_values=sampled
+        )
+
+    np.testing.assert_array_equal(loss(labels.astype("float32")), loss(labels))

@@ -305,3 +305,42 @@ def test_strict_transcoding_refuses_control_characters_that_are_to_go():
         tf.strings.unicode_transcode(
             "a\x01b", "UTF-8", "UTF-8", errors="strict", replace_control_characters=True
         )
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        ("a b  c", [["a", "b", "c"]]),
+        (["a b", "", "c"], [["a", "b"], [], ["c"]]),
+        ([["a b"], ["c d e"]], [[["a", "b"]], [["c", "d", "e"]]]),
+    ],
+)
+def test_the_old_split_gives_sparse_rows_or_ragged_ones(texts, wanted):
+    old = tf.compat.v1.strings.split
+    rows = tf.ragged.constant(wanted, dtype=tf.string)
+    assert old(texts, result_type="RaggedTensor").to_list() == rows.to_list()
+    for sparse in (old(texts), old(source=texts)):
+        np.testing.assert_array_equal(
+            tf.sparse.to_dense(sparse), rows.to_tensor() if rows.flat_values.shape[0] else []
+        )
+
+
+def test_the_oldest_split_cuts_at_each_of_several_characters():
+    old = tf.compat.v1.string_split
+    ragged = {"result_type": "RaggedTensor"}
+    assert old(["a b,c"], sep=" ,", **ragged).to_list() == [[b"a", b"b", b"c"]]
+    assert old(["a,,c"], delimiter=",", **ragged).to_list() == [[b"a", b"c"]]
+    kept = old(["a,,c"], delimiter=",", skip_empty=False, **ragged)
+    assert kept.to_list() == [[b"a", b"", b"c"]]
+    assert old(["ab", "c"], delimiter="", **ragged).to_list() == [[b"a", b"b"], [b"c"]]
+    np.testing.assert_array_equal(old(["a b", "c"]).indices, [[0, 0], [0, 1], [1, 0]])
+
+
+def test_the_old_splits_refuse_what_they_are_not_given():
+    v1 = tf.compat.v1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="result_type"):
+        v1.string_split(["a"], result_type="list")
+    with pytest.raises(TypeError, match="source"):
+        v1.strings.split()
+    with pytest.raises(TypeError, match="source"):
+        v1.strings.split(["a"], source=["a"])

@@ -87,8 +87,7 @@ REGISTER(FUNCTION(&rot90)
              .samples("uniform(2, 3, 2)", "uniform(2, 2, 3, 1), k=3", "uniform(2, 3, 1), k=-2")
              .reference("np.rot90(image, k, (image.ndim - 3, image.ndim - 2))"));
 Tensor rot90(const In& image, const Rot90Options& o) {
-  Tensor x = image;
-  need_images("rot90", x, "image");
+  Tensor x = need(image, {.function = "rot90", .argument = "image", .least = 3, .most = 4});
   switch ((o.k % 4 + 4) % 4) {
     case 1: return flip_up_down(image::transpose(x));
     case 2: return flip_up_down(flip_left_right(x));

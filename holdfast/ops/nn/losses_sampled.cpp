@@ -61,6 +61,21 @@ Tensor as_classes(const In& x) {
   return t.dtype() == int32 ? cast(t, int64) : t;
 }
 
+// Classes that are given as floats are whole numbers too.
+Tensor as_class_numbers(const In& x) {
+  Tensor t = x.tensor(int64);
+  return is_integer(t.dtype()) || is_floating(t.dtype()) ? cast(t, int64) : t;
+}
+
+// A logit so low that its class does not count: finite, for the label of zero beside it would make
+// no number of an infinite one.
+Tensor no_chance(DType d) {
+  double least = d == float16    ? 0x1.FFCp15
+                 : d == bfloat16 ? 0x1.FEp127
+                                 : double{std::numeric_limits<float>::max()};
+  return cast(Tensor::scalar(-least, float64), d);
+}
+
 struct Sampled {
   Tensor logits, labels;
 };
@@ -100,7 +115,7 @@ Sampled sampled_logits(const Ins& weights, const Ins& biases, const In& labels, 
                           "were to be expected, and how often the drawn ones"));
   if (o.num_true < 1)
     fail(Code::E1103, cat(op, ": `num_true` is ", o.num_true, ", expected 1 or more"));
-  Tensor x = inputs, classes = as_classes(labels);
+  Tensor x = inputs, classes = as_class_numbers(labels);
   if (classes.shape().rank() == 1 && o.num_true == 1) classes = reshape(classes, {-1, 1});
   if (!classes.shape().compatible(Shape{kUnknown, o.num_true}))
     fail(Code::E1102, cat(op, ": `labels` has shape ", classes.shape().text(),
@@ -110,7 +125,7 @@ Sampled sampled_logits(const Ins& weights, const Ins& biases, const In& labels, 
          cat(op, ": `inputs` has shape ", x.shape().text(), ", expected a batch and features"));
   Tensor drawn, true_count, drawn_count;
   if (given)
-    drawn = as_classes(*o.sampled), true_count = o.true_expected_count->tensor(x.dtype()),
+    drawn = as_class_numbers(*o.sampled), true_count = o.true_expected_count->tensor(x.dtype()),
     drawn_count = o.sampled_expected_count->tensor(x.dtype());
   else
     std::tie(drawn, true_count, drawn_count) = random::log_uniform_candidate_sampler(
@@ -132,8 +147,8 @@ Sampled sampled_logits(const Ins& weights, const Ins& biases, const In& labels, 
   if (o.remove_hits) {
     Tensor same = equal(expand_dims(classes, 2), reshape(drawn, {1, 1, -1}));
     Tensor hit = reduce_any(same, {.axis = Sizes(1)});
-    Tensor never = Tensor::scalar(-std::numeric_limits<float>::max(), float32);
-    of_drawn = select(hit, broadcast_to(cast(never, x.dtype()), Sizes(shape(of_drawn))), of_drawn);
+    Tensor never = broadcast_to(no_chance(x.dtype()), Sizes(shape(of_drawn)));
+    of_drawn = select(hit, never, of_drawn);
   }
   of_true = of_true - log(count(true_count));
   of_drawn = of_drawn - log(count(drawn_count));

@@ -6,7 +6,9 @@ from typing import Any
 
 from .. import _holdfast
 from .._composites.ragged.constants import constant_value
-from .._composites.ragged.tensor import RaggedTensor
+from .._composites.ragged.strings import texts_of
+from .._composites.ragged.strings import split as split_texts
+from .._composites.ragged.tensor import RaggedTensor, is_ragged
 from .._composites.ragged.value import RaggedTensorValue
 from .._composites.sparse import functions, reductions, sets
 from .._composites.sparse.ctc import ctc_beam_search_decoder_v1
@@ -18,6 +20,7 @@ from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int64
 from .._tensors.shape import TensorShape, as_shape
 from .._tensors.tensor import constant
+from ..errors import fail
 
 __all__ = ["NAMES"]
 
@@ -163,7 +166,56 @@ def _safe_embedding_lookup_sparse(
     )
 
 
+def _as_asked(result_type: str, found: Any, function: str) -> Any:
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        got = f"`{function}`: `result_type` is {result_type!r}"
+        fail("E1103", f"{got}, expected 'SparseTensor' or 'RaggedTensor'")
+    sparse = isinstance(found, SparseTensor)
+    if result_type == "SparseTensor":
+        return found if sparse else found.to_sparse()
+    return RaggedTensor.from_sparse(found) if sparse else found
+
+
+def _strings_split(
+    input: Any = None,
+    sep: Any = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`tf.strings.split`, whose rows are sparse unless ragged ones are asked for."""
+    function = "tf.compat.v1.strings.split"
+    if (input is None) == (source is None):
+        fail("E1104", f"`{function}` takes the texts as `input`, or as `source`, which is the same")
+    texts = texts_of(source if input is None else input, function)
+    if not is_ragged(texts) and texts.shape.rank == 0:
+        texts = registry.function("reshape")(texts, [1])
+    return _as_asked(result_type, split_texts(texts, sep, maxsplit), function)
+
+
+def _string_split(
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = " ",
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> Any:
+    """Texts cut at each byte of `delimiter`, or into bytes where it is empty."""
+    at = delimiter if sep is None else sep
+    parts = registry.raw_op(
+        "StringSplit",
+        input=texts_of(source, "tf.compat.v1.string_split"),
+        delimiter=_holdfast.convert(at),
+        skip_empty=skip_empty,
+    )
+    return _as_asked(result_type, SparseTensor(*parts), "tf.compat.v1.string_split")
+
+
 _FUNCTIONS: dict[str, Any] = {
+    "strings.split": _strings_split,
+    "string_split": _string_split,
     "nn.ctc_beam_search_decoder": ctc_beam_search_decoder_v1,
     "nn.embedding_lookup_sparse": _embedding_lookup_sparse,
     "nn.safe_embedding_lookup_sparse": _safe_embedding_lookup_sparse,

@@ -13,12 +13,13 @@ from ...errors import fail
 from .dense import from_tensor
 from .tensor import RaggedTensor, is_ragged
 
-__all__ = ["NAMES"]
+__all__ = ["NAMES", "texts_of"]
 
 _reshape = registry.function("reshape")
 
 
-def _texts(value: Any, function: str) -> Any:
+def texts_of(value: Any, function: str) -> Any:
+    """A tensor of texts, or a ragged one."""
     empty = isinstance(value, (list, tuple)) and not value  # which says nothing of its dtype
     found = value if is_ragged(value) else _holdfast.convert(value, string if empty else None)
     if found.dtype != string:
@@ -31,7 +32,7 @@ def _rows_of_each(value: Any, function: str, split: Callable[[Any], Any]) -> Any
 
     A row is a tensor for one text; of more axes than one, rows lie inside of the axes there are.
     """
-    texts = _texts(value, function)
+    texts = texts_of(value, function)
     if is_ragged(texts):
         found = _rows_of_each(texts.flat_values, function, split)
         return _inside(texts, found)
@@ -297,7 +298,7 @@ def ngrams(
     name: str | None = None,
 ) -> Any:
     """Runs of `ngram_width` texts that stand side by side along the last axis, put together."""
-    texts = _texts(data, "tf.strings.ngrams")
+    texts = texts_of(data, "tf.strings.ngrams")
     left, right = _padding(pad_values)
     if padding_width is not None:
         if padding_width < 1:
