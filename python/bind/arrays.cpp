@@ -72,7 +72,9 @@ ArrayKind array_kind(PyObject* o) {
 
 bool is_array(PyObject* o) {
   return !PyList_Check(o) && !PyTuple_Check(o) && !is_tensor(o) && !is_variable(o) &&
-         array_kind(o).dtype != DType::kInvalid;
+         array_kind(o).dtype != DType::kInvalid &&
+         // What holds several arrays has a dtype too, and is no array.
+         (PyObject_CheckBuffer(o) || !PyObject_HasAttrString(o, "_holds_arrays"));
 }
 
 // An array of numbers that are wider than those of any tensor, which become as wide as these where

@@ -176,3 +176,39 @@ def test_there_are_no_counts_of_no_numbers():
     none = tf.RaggedTensor.from_row_splits(tf.zeros([0], tf.int32), [0, 0, 0])
     assert tf.math.bincount(none, axis=-1).shape.as_list() == [2, 0]
     assert tf.math.bincount(none, axis=-1, minlength=2).numpy().tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("ragged_rank", [0, 1, 2])
+@pytest.mark.parametrize("indices_rank", [1, 2, 3])
+def test_each_batch_is_gathered_from_by_dense_numbers_inside_of_rows(ragged_rank, indices_rank):
+    draw = np.random.default_rng(3)
+    params, indices = draw.normal(size=(4, 3, 2)), draw.integers(0, 3, (4, 5, 4, 4))
+    wanted = tf.gather(params, indices, batch_dims=1)
+    given = tf.RaggedTensor.from_tensor(params, ragged_rank=ragged_rank) if ragged_rank else params
+    found = tf.gather(
+        given, tf.RaggedTensor.from_tensor(indices, ragged_rank=indices_rank), batch_dims=1
+    )
+    np.testing.assert_array_equal(found.to_tensor(), wanted)
+
+
+def test_numbers_of_a_batch_begin_at_its_own_first_row():
+    # As many numbers inside of a row as there are rows: no other batch's beginning fits by chance.
+    params = tf.RaggedTensor.from_row_lengths(tf.range(7), [2, 2, 3])
+    indices = tf.RaggedTensor.from_row_lengths([[0, 1], [1, 0]], [0, 1, 1])
+    assert tf.gather(params, indices, batch_dims=1).to_list() == [[], [[2, 3]], [[5, 4]]]
+
+
+def test_functions_take_what_sessions_give_for_ragged_and_sparse_tensors():
+    value = tf.compat.v1.ragged.constant_value
+    numbers, flags = value([[1, 2], [3]]), value([[True, False], [True]])
+    assert tf.ragged.boolean_mask(numbers, flags).to_list() == [[1], [3]]
+    assert tf.concat([numbers, numbers], 1).to_list() == [[1, 2, 1, 2], [3, 3]]
+    assert tf.where(flags, numbers, -numbers.flat_values[0]).to_list() == [[1, -1], [3]]
+    assert tf.gather(numbers, [1, 0]).to_list() == [[3], [1, 2]]
+    assert tf.ragged.stack([numbers, [[4]]]).to_list() == [[[1, 2], [3]], [[4]]]
+    assert tf.strings.length(value([["ab"], ["c", "d"]])).to_list() == [[2], [1, 1]]
+    codes = tf.strings.unicode_decode(value([["ab"], []]), "UTF-8")
+    assert codes.to_list() == [[[97, 98]], []]
+    sparse = tf.compat.v1.SparseTensorValue([[0, 1], [1, 0]], [42, 24], [2, 2])
+    np.testing.assert_array_equal(tf.shape(sparse), [2, 2])
+    assert (tf.size(sparse), tf.rank(sparse)) == (4, 2)

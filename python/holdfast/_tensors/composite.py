@@ -7,6 +7,7 @@ again (`_structures/nesting.py`); none of them knows a class by name.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -25,7 +26,10 @@ __all__ = [
     "facts_of",
     "handles",
     "invariants_of",
+    "made_of",
     "regrouped",
+    "taking_values",
+    "with_composites",
     "wrap_handlers",
 ]
 
@@ -293,6 +297,36 @@ def wrap_handlers(
             _HANDLERS[key] = wrap(handler)
 
 
+# How what a session gives for a composite is made one again.
+_MADE_OF: dict[type[Any], Callable[[Any], Composite]] = {}
+
+
+def made_of(kind: type[Any], make: Callable[[Any], Composite]) -> None:
+    """Functions take a composite's value in NumPy's arrays, a `kind`, for the composite."""
+    _MADE_OF[kind] = make
+
+
+def with_composites(value: Any) -> Any:
+    """The value, or the list of such, with composites in place of their values."""
+    make = _MADE_OF.get(type(value))
+    if make is not None:
+        return make(value)
+    if isinstance(value, (list, tuple)) and any(type(item) in _MADE_OF for item in value):
+        return [with_composites(item) for item in value]
+    return value
+
+
+def taking_values(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which also takes values of composites for composites."""
+
+    @functools.wraps(function)
+    def take(*args: Any, **kwargs: Any) -> Any:
+        given = {key: with_composites(value) for key, value in kwargs.items()}
+        return function(*map(with_composites, args), **given)
+
+    return take
+
+
 def _composite_among(values: Any) -> Composite | None:
     for value in values:
         if isinstance(value, Composite):
@@ -306,6 +340,8 @@ def _composite_among(values: Any) -> Composite | None:
 
 def _dispatched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a class says that a function does with its values; NotImplemented where it is silent."""
+    args = tuple(map(with_composites, args))
+    kwargs = {key: with_composites(value) for key, value in kwargs.items()}
     found = _composite_among((*args, *kwargs.values()))
     handler = None if found is None else _HANDLERS.get((function, type(found)))
     return NotImplemented if handler is None else handler(*args, **kwargs)

@@ -147,6 +147,8 @@ def _batched(params: Any, indices: Any, axis: int, batches: int) -> Any:
     rows = partition.rowids_of(indices.row_splits)
     for each in indices.nested_row_splits[1:]:
         rows = registry.function("repeat")(rows, partition.lengths_of(each), axis=0)
+    if flat.shape.rank not in (1, None):  # a batch's number is for whole rows of `flat`
+        rows = registry.function("reshape")(rows, [-1] + [1] * (flat.shape.rank - 1))
     starts = _gather(params.row_splits[:-1], rows)
     lengths = _gather(partition.lengths_of(params.row_splits), rows)
     inside = _reduce_all(_logical_and(flat >= 0, flat < lengths))

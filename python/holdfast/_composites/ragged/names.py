@@ -12,7 +12,7 @@ from ... import _holdfast
 from ..._flow.checks import with_checks
 from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
-from ..._tensors.composite import handles, wrap_handlers
+from ..._tensors.composite import handles, taking_values, wrap_handlers
 from ..._tensors.dtypes import as_dtype, int64
 from ..._tensors.tensor import get_static_value
 from ...errors import fail
@@ -340,15 +340,15 @@ NAMES = {
     "RaggedTensorSpec": RaggedTensorSpec,
     "experimental.DynamicRaggedShape": DynamicRaggedShape,
     "experimental.RowPartition": RowPartition,
-    "ragged.boolean_mask": with_checks(boolean_mask),
+    "ragged.boolean_mask": taking_values(with_checks(boolean_mask)),
     "ragged.constant": constant,
-    "ragged.cross": with_checks(cross),
-    "ragged.cross_hashed": with_checks(cross_hashed),
-    "ragged.map_flat_values": with_checks(map_flat_values),
+    "ragged.cross": taking_values(with_checks(cross)),
+    "ragged.cross_hashed": taking_values(with_checks(cross_hashed)),
+    "ragged.map_flat_values": taking_values(with_checks(map_flat_values)),
     "ragged.range": with_checks(ragged_range),
     "ragged.row_splits_to_segment_ids": with_checks(row_splits_to_segment_ids),
     "ragged.segment_ids_to_row_splits": with_checks(segment_ids_to_row_splits),
-    "ragged.stack": with_checks(stack),
-    "ragged.stack_dynamic_partitions": with_checks(stack_dynamic_partitions),
-    **STRINGS,
+    "ragged.stack": taking_values(with_checks(stack)),
+    "ragged.stack_dynamic_partitions": taking_values(with_checks(stack_dynamic_partitions)),
+    **{name: taking_values(function) for name, function in STRINGS.items()},
 }

@@ -13,7 +13,7 @@ from ..._flow.printing import AsItIs
 from ..._flow.pyfunc import python_node
 from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
-from ..._tensors.composite import Composite
+from ..._tensors.composite import Composite, made_of
 from ..._tensors.dtypes import DType, as_dtype, int64, string
 from ..._tensors.shape import TensorShape, TensorSpec
 from ..._tensors.symbols import is_symbol
@@ -586,3 +586,9 @@ def _same_count(was: Any, now: Any) -> None:
 
 
 RaggedTensorSpec._VALUE = RaggedTensor
+
+
+made_of(
+    RaggedTensorValue,
+    lambda value: RaggedTensor.from_nested_row_splits(value.flat_values, value.nested_row_splits),
+)

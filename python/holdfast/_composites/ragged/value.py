@@ -14,6 +14,8 @@ __all__ = ["RaggedTensorValue", "nested_array", "nested_list"]
 class RaggedTensorValue:
     """What a session gives for a ragged tensor: NumPy's arrays, or one of these inside."""
 
+    _holds_arrays = True
+
     def __init__(self, values: Any, row_splits: Any) -> None:
         self._values, self._row_splits = values, np.asarray(row_splits)
 

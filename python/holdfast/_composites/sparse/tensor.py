@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import _holdfast
 from ..._tensors import registry
-from ..._tensors.composite import Composite
+from ..._tensors.composite import Composite, made_of
 from ..._tensors.dtypes import DType, int64
 from ..._tensors.shape import TensorShape
 from ..._tensors.tensor import get_static_value
@@ -273,3 +273,4 @@ def need_sparse(value: Any, name: str) -> Any:
 
 
 SparseTensorSpec._VALUE = SparseTensor
+made_of(SparseTensorValue, SparseTensor.from_value)
