@@ -6,8 +6,9 @@ from typing import Any
 
 from .. import _holdfast
 from .._composites.ragged.constants import constant_value
-from .._composites.ragged.strings import texts_of
+from .._composites.ragged.dense import from_sparse
 from .._composites.ragged.strings import split as split_texts
+from .._composites.ragged.strings import texts_of
 from .._composites.ragged.tensor import RaggedTensor, is_ragged
 from .._composites.ragged.value import RaggedTensorValue
 from .._composites.sparse import functions, reductions, sets
@@ -173,7 +174,7 @@ def _as_asked(result_type: str, found: Any, function: str) -> Any:
     sparse = isinstance(found, SparseTensor)
     if result_type == "SparseTensor":
         return found if sparse else found.to_sparse()
-    return RaggedTensor.from_sparse(found) if sparse else found
+    return from_sparse(found, int64) if sparse else found
 
 
 def _strings_split(

@@ -360,7 +360,7 @@ def _padding(pad_values: Any) -> tuple[Any, Any]:
     return pad_values
 
 
-NAMES = {
+NAMES: dict[str, Callable[..., Any]] = {
     "strings.bytes_split": bytes_split,
     "strings.format": format,
     "strings.ngrams": ngrams,
