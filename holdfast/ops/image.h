@@ -222,6 +222,29 @@ struct BoxProposalOptions {
 HOLDFAST_API std::tuple<Tensor, Tensor> generate_bounding_box_proposals(
     const In& scores, const In& bbox_deltas, const In& image_info, const In& anchors,
     const BoxProposalOptions& = {});
+struct StatelessSampleBoxOptions {
+  KeptIn min_object_covered = 0.1;                        // the share of a box that is to be seen
+  std::vector<double> aspect_ratio_range = {0.75, 1.33};  // of widths to heights
+  std::vector<double> area_range = {0.05, 1};             // in shares of the image
+  int64_t max_attempts = 100;                             // then it is the whole image
+  bool use_image_if_no_bounding_boxes = false;
+};
+struct SampleBoxOptions {
+  int64_t seed = 0;  // of the op; 0 for none
+  KeptIn min_object_covered = 0.1;
+  std::vector<double> aspect_ratio_range = {0.75, 1.33};
+  std::vector<double> area_range = {0.05, 1};
+  int64_t max_attempts = 100;
+  bool use_image_if_no_bounding_boxes = false;
+};
+/// A part of an image of that size, [height, width, channels], of a random shape, that shows enough
+/// of one of its boxes: where it begins and its size, as `slice` takes them, and the part as a box.
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> sample_distorted_bounding_box(
+    const Sizes& image_size, const In& bounding_boxes, const SampleBoxOptions& = {});
+/// The same, a pure function of `seed`.
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> stateless_sample_distorted_bounding_box(
+    const Sizes& image_size, const In& bounding_boxes, const In& seed,
+    const StatelessSampleBoxOptions& = {});
 /// Images with boxes drawn onto them; `boxes` in shares of height and width, [batch, boxes, 4].
 HOLDFAST_API Tensor draw_bounding_boxes(const In& images, const In& boxes,
                                         const MaybeIn& colors = {});

@@ -78,3 +78,27 @@ def test_proportions_are_kept_and_one_image_stays_one():
 def test_what_does_not_fit_is_refused_by_name(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_parts_of_random_shapes_have_both_seeds_of_the_op():
+    box = [[[0.1, 0.2, 0.6, 0.7]]]
+    first, size, part = image.sample_distorted_bounding_box([40, 57, 3], box, seed=3, seed2=5)
+    assert image.sample_distorted_bounding_box([40, 57, 3], box, 3, 6)[1].shape == (3,)
+    y, x, _ = first.numpy()
+    high, wide, _ = size.numpy()
+    np.testing.assert_allclose(
+        part[0, 0], np.float32([y / 40, x / 57, (y + high) / 40, (x + wide) / 57]), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    "patches", [image.extract_image_patches, tf.compat.v1.extract_image_patches]
+)
+def test_patches_have_sizes_by_their_old_name_and_by_the_new_one(patches):
+    ones = [1, 1, 1, 1]
+    wanted = tf.image.extract_patches(X, [1, 2, 2, 1], ones, ones, "VALID")
+    np.testing.assert_array_equal(patches(X, [1, 2, 2, 1], ones, ones, "VALID"), wanted)
+    named = patches(X, sizes=[1, 2, 2, 1], strides=ones, rates=ones, padding="VALID")
+    np.testing.assert_array_equal(named, wanted)
+    with pytest.raises(TypeError, match="sizes"):
+        patches(X, strides=ones, rates=ones, padding="VALID")

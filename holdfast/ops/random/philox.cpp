@@ -24,11 +24,6 @@ constexpr uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
 constexpr int64_t kUniformGrain = 1 << 14;
 constexpr int64_t kNormalGrain = 1 << 11;
 
-// The random bits become the fraction of a number in [1, 2), so that subtracting 1 is exact.
-float uniform_float(uint32_t x) {
-  return std::bit_cast<float>(0x3f800000u | (x & 0x7fffffu)) - 1.0f;
-}
-
 // Round to nearest even. Normals of two words stay below 6, so infinities and NaN need no care.
 Float16Bits to_float16(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f);

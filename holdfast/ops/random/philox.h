@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -88,6 +89,11 @@ class UniformDoubles {
 
 /// Two standard normals from one block.
 HOLDFAST_API std::array<double, 2> normal_pair(const Block& bits);
+/// A float in [0, 1) from a word: its bits become the fraction of a number in [1, 2), so that
+/// subtracting 1 is exact.
+inline float uniform_float(uint32_t word) {
+  return std::bit_cast<float>(0x3f800000u | (word & 0x7fffffu)) - 1.0f;
+}
 /// A double in [0, 1) from two words.
 HOLDFAST_API double uniform_double(uint32_t high, uint32_t low);
 

@@ -12,6 +12,7 @@ from typing import Any
 from .._tensors import registry
 from .._tensors.dtypes import float32, int32
 from .._tensors.tensor import convert_to_tensor, get_static_value
+from ..errors import fail
 
 __all__ = ["NAMES"]
 
@@ -102,9 +103,58 @@ def resize_area(
     return _raw("ResizeArea")(images, size, align_corners, name)
 
 
-NAMES: dict[str, Any] = {
+def sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: int | None = None,
+    seed2: int | None = None,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = None,
+    area_range: Any = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """A part of an image, of a random shape; both seeds are those of the op."""
+    given = {
+        "seed": seed,
+        "seed2": seed2,
+        "aspect_ratio_range": aspect_ratio_range,
+        "area_range": area_range,
+        "max_attempts": max_attempts,
+        "use_image_if_no_bounding_boxes": use_image_if_no_bounding_boxes,
+    }
+    return registry.raw_op(
+        "SampleDistortedBoundingBoxV2",
+        image_size=convert_to_tensor(image_size),
+        bounding_boxes=convert_to_tensor(bounding_boxes, float32),
+        min_object_covered=convert_to_tensor(min_object_covered, float32),
+        name=name,
+        **{key: value for key, value in given.items() if value is not None},
+    )
+
+
+def extract_image_patches(
+    images: Any,
+    ksizes: Any = None,
+    strides: Any = None,
+    rates: Any = None,
+    padding: Any = None,
+    name: str | None = None,
+    sizes: Any = None,
+) -> Any:
+    """Windows of images, one in the depth of each result pixel."""
+    windows = ksizes if sizes is None else sizes
+    if windows is None or strides is None or rates is None or padding is None:
+        fail("E1104", "`extract_image_patches` needs `sizes`, `strides`, `rates` and `padding`")
+    return _of("image.extract_patches", images, windows, strides, rates, padding, name=name)
+
+
+NAMES: dict[str, Any] = {"compat.v1.extract_image_patches": extract_image_patches} | {
     f"compat.v1.image.{name}": value
     for name, value in {
+        "extract_image_patches": extract_image_patches,
+        "sample_distorted_bounding_box": sample_distorted_bounding_box,
         "ResizeMethod": ResizeMethod,
         "resize": resize,
         "resize_images": resize,
