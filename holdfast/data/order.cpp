@@ -83,7 +83,8 @@ class Skip final : public DatasetObject {
   const char* name() const override { return "skip"; }
   int64_t cardinality() const override {
     int64_t n = input().cardinality();
-    return count_ < 0 ? 0 : n < 0 ? n : std::max<int64_t>(0, n - count_);
+    if (count_ < 0) return n == kUnknownCardinality ? n : 0;
+    return n < 0 ? n : std::max<int64_t>(0, n - count_);
   }
   void add_facts(Saving& to) const override { to.number(count_); }
   bool changes_nothing() const override { return count_ == 0; }

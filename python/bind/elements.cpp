@@ -45,7 +45,9 @@ Nested element_of(PyObject* o, const char* what) {
     return Nested::tuple(std::move(items));
   }
   InterpreterScope at_once(nullptr);  // data has values, also where a function is being traced
-  return convert(o, DType::kInvalid, false, what);
+  std::string name(what);
+  std::erase(name, '`');  // `convert` adds its own
+  return convert(o, DType::kInvalid, false, name.c_str());
 }
 
 Object leaf_of(const Tensor& t) {

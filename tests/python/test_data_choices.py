@@ -393,3 +393,10 @@ def test_how_many_elements_a_stage_chooses_is_unknown_of_an_empty_input_too():
         assert list(chosen) == []
         with pytest.raises(TypeError):
             len(chosen)
+    unknown = Dataset.range(3).filter(lambda x: x > 0)
+    assert int(unknown.skip(-1).cardinality()) == tf.data.UNKNOWN_CARDINALITY
+
+
+def test_what_is_no_element_is_named_once():
+    with pytest.raises(TypeError, match="E1104.: `tensors`: got <object"):
+        Dataset.from_tensors({"a": object()})
