@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -156,7 +157,11 @@ void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_
   work(omp_get_thread_num());
 #else
   std::vector<std::thread> others;
-  for (int i = 1; i < team; ++i) others.emplace_back([&, i] { work(i); });
+  try {
+    for (int i = 1; i < team; ++i) others.emplace_back([&, i] { work(i); });
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that are there do what is left.
+  }
   work(0);
   for (auto& t : others) t.join();
 #endif
