@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "holdfast/op/op.h"
 
@@ -31,12 +32,21 @@ bool Order::path_outside(const std::vector<int>& from, const std::vector<int>& t
   for (int i : from) mark[static_cast<size_t>(i)] = kFrom;
   for (int i : to) mark[static_cast<size_t>(i)] = kTo;
   int first = *std::min_element(from.begin(), from.end());
+  // What lies before that needs none of `from` by itself, but a group that it needs may, by a node
+  // further on: groups that lie on both sides move the border to their first node.
+  for (bool moved = true; std::exchange(moved, false);)
+    for (const std::vector<int>& g : groups)
+      if (!g.empty() && mark[static_cast<size_t>(g[0])] == kNew && g.front() < first &&
+          g.back() >= first) {
+        first = g.front();
+        moved = true;
+      }
   std::vector<int> pending;
   auto visit = [&](int i) {  // a step that is neither
     if (mark[static_cast<size_t>(i)] != kNew) return;
     int group = of[static_cast<size_t>(i)];
     if (group < 0) {
-      if (i < first) return;  // too early to need any of `from`
+      if (i < first) return;  // before the border
       mark[static_cast<size_t>(i)] = kSeen;
       pending.push_back(i);
       return;
