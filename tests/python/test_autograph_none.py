@@ -252,3 +252,37 @@ def test_using_none_stops_the_program():
     with pytest.raises(tf.errors.InvalidArgumentError, match="`best` has no value where") as said:
         f(tf.constant(NOTHING))
     assert "it is None: no iteration of the loop in line" in str(said.value)
+
+
+def test_all_ways_to_ask_for_none():
+    nothing = None
+
+    def f(x):
+        y = x if x != 0 else None
+        asked = [
+            y == None,
+            y != None,
+            y is nothing,
+            y is not nothing,
+            y in (None, 5.0),
+            y not in [None],
+            isinstance(y, tf.Tensor),
+            isinstance(y, (type(None), str)),
+        ]
+        return [1 if each else 0 for each in asked]
+
+    check(f, (1.0,), (0.0,), (5.0,))
+
+
+def test_the_truth_of_what_may_be_none():
+    def f(x):
+        y = x if x < 2 else None
+        z = y or tf.constant(7.0)
+        w = 1.0
+        if y:
+            w = 2.0
+        if not y and x > 0:
+            w += 10.0
+        return z, w
+
+    check(f, (1.0,), (0.0,), (5.0,), (-3.0,))

@@ -15,6 +15,7 @@ from .._tensors.symbols import is_symbol, only_types
 from .._tracing.conditional import stage_held
 from .._tracing.journal import Journal, Set
 from .._tracing.moved import current
+from .._tracing.perhaps import perhaps_of, reread
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from .iterables import Staged
@@ -36,7 +37,10 @@ def decided(value: Any) -> Any:
     if isinstance(value, Staged):
         value = value.length() > 0
     if is_symbol(value):
-        return value
+        known = perhaps_of(value)
+        if known is None:
+            return value
+        return registry.function("logical_and")(known.ran, as_bool(known.value))
     if isinstance(value, (list, dict, set)) and (recorder := recording()) is not None:
         recorder.note_length(value)
     own = own_method(value, "__bool__")
@@ -200,12 +204,16 @@ def and_(value: Any, *rest: Callable[[], Any]) -> Any:
         if taken is False:
             return value
         if taken is not True:
-            return _staged_and(taken, each, rest[i + 1 :])
+            return _staged_and(value, taken, each, rest[i + 1 :])
         value = each()
     return value
 
 
-def _staged_and(taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]) -> Any:
+def _staged_and(
+    value: Any, taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]
+) -> Any:
+    if perhaps_of(value) is not None:
+        return _choose(taken, lambda: and_(each(), *others), lambda: reread(value), "`and`")
     return _both(taken, lambda: and_(each(), *others), lambda: taken, "and")
 
 
@@ -216,12 +224,16 @@ def or_(value: Any, *rest: Callable[[], Any]) -> Any:
         if taken is True:
             return value
         if taken is not False:
-            return _staged_or(taken, each, rest[i + 1 :])
+            return _staged_or(value, taken, each, rest[i + 1 :])
         value = each()
     return value
 
 
-def _staged_or(taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]) -> Any:
+def _staged_or(
+    value: Any, taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]
+) -> Any:
+    if perhaps_of(value) is not None:
+        return _choose(taken, lambda: reread(value), lambda: or_(each(), *others), "`or`")
     return _both(taken, lambda: taken, lambda: or_(each(), *others), "or")
 
 

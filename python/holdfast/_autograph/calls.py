@@ -23,11 +23,11 @@ from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation, leaves
 from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.moved import current
-from .._tracing.perhaps import sides_of
+from .._tracing.perhaps import perhaps_of, reread, sides_of
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from . import frames, iterables
-from .branch import decided, not_
+from .branch import decided, not_, or_
 from .conversion import converted_callee
 from .in_place import watched
 from .lists import StagedList, joined
@@ -36,7 +36,17 @@ from .orders import first_by, in_order
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
-__all__ = ["assert_", "call", "contains", "is_", "is_none", "lacks", "managed", "method"]
+__all__ = [
+    "assert_",
+    "call",
+    "contains",
+    "equals_none",
+    "is_",
+    "is_none",
+    "lacks",
+    "managed",
+    "method",
+]
 
 _FRAME = (locals, globals, dir, eval, exec, builtins.super)  # they look at their caller
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
@@ -346,12 +356,20 @@ def _vars(*holder: Any) -> Any:
     return attribute(holder[0], "__dict__") if len(holder) == 1 else vars(*holder)
 
 
+def _isinstance(value: Any, kinds: Any) -> Any:
+    there, none = isinstance(value, kinds), isinstance(None, kinds)
+    if there == none or perhaps_of(value) is None:
+        return there
+    return is_none(value) if none else not_(is_none(value))
+
+
 _builtins: dict[int, Any] = {
     id(operator.setitem): put_item,
     id(operator.delitem): delete_item,
     id(vars): _vars,
     id(next): _next,
     id(sorted): _sorted,
+    id(isinstance): _isinstance,
     id(sum): _sum,
     id(len): _len,
     id(range): iterables.range_,
@@ -372,8 +390,10 @@ _builtins: dict[int, Any] = {
 # `is`, `in` and `assert`.
 
 
-def is_(value: Any, other: Any) -> bool:
+def is_(value: Any, other: Any) -> Any:
     """`value is other`."""
+    if value is None or other is None:
+        return is_none(other if value is None else value)
     return is_same(current(value), current(other))
 
 
@@ -381,6 +401,11 @@ def is_none(value: Any) -> Any:
     """`value is None`: of what may be None, the graph is asked."""
     _, there = sides_of(value)
     return not_(there)
+
+
+def equals_none(value: Any) -> Any:
+    """`value == None`."""
+    return value == None if perhaps_of(value) is None else is_none(value)
 
 
 def contains(value: Any, container: Any) -> Any:
@@ -397,6 +422,9 @@ def contains(value: Any, container: Any) -> Any:
     if own is not None:
         return decided(own(value))
     if isinstance(container, (list, tuple)):
+        if perhaps_of(value) is not None and any(each is None for each in container):
+            others = [each for each in container if each is not None]
+            return or_(is_none(value), lambda: contains(reread(value), others))
         if any(each is value for each in container) or any(
             is_same(each, value) for each in container
         ):

@@ -342,6 +342,9 @@ def _of_lists(node: ast.Compare) -> ast.expr:
     if isinstance(op, (ast.Is, ast.IsNot)) and _is_none(sides[1]):
         none = nodes.call("is_none", [sides[0]], node)
         return none if isinstance(op, ast.Is) else nodes.call("not_", [none], node)
+    if isinstance(op, (ast.Eq, ast.NotEq)) and _is_none(sides[1]):
+        none = nodes.call("equals_none", [sides[0]], node)
+        return none if isinstance(op, ast.Eq) else nodes.call("not_", [none], node)
     if any(isinstance(side, ast.Constant) for side in sides):
         return node
     if isinstance(op, (ast.Eq, ast.NotEq)):
@@ -350,7 +353,7 @@ def _of_lists(node: ast.Compare) -> ast.expr:
         )
     elif isinstance(op, (ast.Is, ast.IsNot)):
         same = nodes.call("is_", sides, node)
-        return same if isinstance(op, ast.Is) else nodes.at(ast.UnaryOp(ast.Not(), same), node)
+        return same if isinstance(op, ast.Is) else nodes.call("not_", [same], node)
     return node
 
 

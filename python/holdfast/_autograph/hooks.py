@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
-from .calls import assert_, call, contains, is_, is_none, lacks, managed, method
+from .calls import assert_, call, contains, equals_none, is_, is_none, lacks, managed, method
 from .in_place import add_in_place, in_place, is_changed, join_in_place
 from .lists import display, star
 from .loop import for_, while_
@@ -39,6 +39,7 @@ __all__ = [
     "chain",
     "contains",
     "display",
+    "equals_none",
     "for_",
     "free",
     "fresh",
