@@ -212,3 +212,51 @@ def test_functions_take_what_sessions_give_for_ragged_and_sparse_tensors():
     sparse = tf.compat.v1.SparseTensorValue([[0, 1], [1, 0]], [42, 24], [2, 2])
     np.testing.assert_array_equal(tf.shape(sparse), [2, 2])
     assert (tf.size(sparse), tf.rank(sparse)) == (4, 2)
+
+
+def test_parts_and_hot_numbers_lie_along_axes_inside_of_the_rows():
+    numbers = ragged([[[1, 2], [3, 4]], [[5, 6]]], ragged_rank=1)
+    for parts in (tf.split(numbers, 2, axis=2), tf.split(numbers, [1, 1], axis=-1)):
+        assert [part.to_list() for part in parts] == [[[[1], [3]], [[5]]], [[[2], [4]], [[6]]]]
+    with pytest.raises(NotImplementedError, match="split"):
+        tf.split(numbers, 2, axis=1)
+    hot = tf.one_hot(ragged([[[0, 1]], []], ragged_rank=1), 2, axis=2)
+    assert hot.to_list() == tf.one_hot([[[0, 1]]], 2, axis=2).numpy().tolist() + [[]]
+    with pytest.raises(NotImplementedError, match="one_hot"):
+        tf.one_hot(ragged([[0], []]), 2, axis=1)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+def test_images_of_several_sizes_become_those_of_one(staged, method):
+    first, second = (m[..., None] for m in matrices([(2, 3), (5, 4)]))
+    wide = tf.ragged.stack([first, second])
+
+    @wrapped(staged)
+    def resized(images):
+        return tf.image.resize(images, [4, 2], method)
+
+    found = resized(wide)
+    wanted = [tf.image.resize(each, [4, 2], method) for each in (first, second)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert resized(tf.cast(wide, "int32")).dtype == ("int32" if method == "nearest" else "float32")
+
+
+def test_the_shape_of_a_dense_tensor_may_be_known_by_the_call_alone():
+    @tf.function(
+        input_signature=[tf.RaggedTensorSpec([None, None], "int32"), tf.TensorSpec(None, "int64")]
+    )
+    def dense(rows, shape):
+        return rows.to_tensor(shape=shape)
+
+    rows = ragged([[1, 2, 3], [4]])
+    np.testing.assert_array_equal(
+        dense(rows, tf.constant([3, 2], "int64")), [[1, 2], [4, 0], [0, 0]]
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        dense(rows, tf.constant([3], "int64"))
+
+
+def test_one_tensor_is_stacked_alone():
+    one = tf.ragged.stack(tf.constant([[1, 2], [3, 4]]))
+    assert one.to_list() == [[[1, 2], [3, 4]]]

@@ -62,7 +62,10 @@ def _wanted_sizes(ragged: Any, shape: Any) -> list[Any]:
     if isinstance(shape, Tensor):
         rank = shape.shape.num_elements()
         if rank is None:
-            fail("E1102", "`to_tensor`: `shape` is a tensor of an unknown size")
+            rank = ragged.shape.rank
+            if rank is None:
+                fail("E1102", "`to_tensor`: `shape` is a tensor of an unknown size")
+            shape = registry.function("reshape")(shape, [rank])
         sizes: list[Any] = [shape[i] for i in range(rank)]
         known = get_static_value(shape)
         if known is not None:

@@ -119,7 +119,7 @@ def _same_rows(found: list[Any]) -> None:
 @named_ops
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """Side by side along a new axis."""
-    if is_ragged(values):
+    if is_ragged(values) or isinstance(values, Tensor):
         values = [values]
     found = _alike(values, "stack")
     rank = found[0].shape.rank

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import _holdfast
 from ..._flow.checks import with_checks
+from ..._flow.functional import map_fn
 from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles, taking_values, wrap_handlers
@@ -197,11 +198,14 @@ def _one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Any:
-    if axis not in (None, -1, indices.shape.rank):
-        fail("E1105", "`one_hot` of a RaggedTensor along another axis than the last")
+    at, inside = -1 if axis is None else axis, indices.ragged_rank
+    if at >= 0:
+        if at <= inside:
+            fail("E1105", f"`one_hot` of a RaggedTensor along axis {at}, expected {inside + 1}")
+        at -= inside
     one_hot = registry.function("one_hot")
     return indices.with_flat_values(
-        one_hot(indices.flat_values, depth, on_value, off_value, -1, dtype)
+        one_hot(indices.flat_values, depth, on_value, off_value, at, dtype)
     )
 
 
@@ -238,8 +242,12 @@ def _unstack(value: Any, num: Any = None, axis: Any = 0, name: str | None = None
 def _split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
 ) -> Any:
-    if whole_axis(axis, value.shape.rank, "axis", "split") != 0:
-        fail("E1105", "`split` of a RaggedTensor along another axis than the first")
+    at, inside = whole_axis(axis, value.shape.rank, "axis", "split"), value.ragged_rank
+    if at > inside:
+        parts = registry.function("split")(value.flat_values, num_or_size_splits, at - inside, num)
+        return [value.with_flat_values(part) for part in parts]
+    if at != 0:
+        fail("E1105", "`split` of a RaggedTensor along an axis whose sizes differ")
     sizes, rows = get_static_value(num_or_size_splits), value.shape[0]
     if sizes is None or rows is None:
         return _split_later(value, num_or_size_splits, sizes, num)
@@ -276,6 +284,29 @@ def _split_later(value: Any, given: Any, known: Any, num: Any) -> Any:
     partition.require(fits, "`split`: the sizes are not those of the rows", "each is in one part")
     ends = registry.function("concat")([[0], registry.function("math.cumsum")(sizes)], 0)
     return [value[ends[i] : ends[i + 1]] for i in range(count)]
+
+
+@handles(registry.function("image.resize"), RaggedTensor)
+def _resize(
+    images: Any,
+    size: Any,
+    method: Any = "bilinear",
+    *args: Any,
+    name: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    if images.shape.rank != 4:
+        fail("E1102", f"`resize`: `images` is of shape {images.shape}, expected 4 axes")
+    resize = registry.function("image.resize")
+
+    def one(image: Any) -> Any:
+        return resize(
+            image.to_tensor() if is_ragged(image) else image, size, method, *args, **kwargs
+        )
+
+    kept = str(getattr(method, "value", method)) == "nearest"
+    kind = images.dtype if kept else as_dtype("float32")
+    return map_fn(one, images, fn_output_signature=kind, name=name)
 
 
 @handles(registry.function("nn.embedding_lookup"), RaggedTensor)
