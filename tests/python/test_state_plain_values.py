@@ -144,6 +144,27 @@ def test_each_call_stores_the_object_that_its_trace_chose_and_keeps_it_not_alive
     assert gone() is None
 
 
+def test_lists_variables_functions_and_constants_that_are_chosen_while_tracing():
+    holder, lists = Holder(), ([tf.constant(1.0)], [tf.constant(2.0)])
+    variables = tf.Variable(1.0), tf.Variable(2.0)
+
+    @tf.function
+    def f(x, first):
+        holder.list = lists[0] if first else lists[1]
+        holder.variable = variables[0] if first else variables[1]
+        holder.kind, holder.code = (int, tf.nn.relu) if first else (float, tf.nn.tanh)
+        holder.number = tf.constant(3 if first else 4)
+        return holder.code(x) * holder.variable
+
+    for first in (True, False, True, False):
+        assert float(f(tf.constant(0.0), first)) == 0.0
+        assert holder.list is lists[0 if first else 1]
+        assert holder.variable is variables[0 if first else 1]
+        assert (holder.kind, holder.code) == ((int, tf.nn.relu) if first else (float, tf.nn.tanh))
+        assert int(holder.number) == (3 if first else 4)
+    assert f.experimental_get_tracing_count() == 2
+
+
 def test_what_is_counted_and_stored_again_is_stored_by_each_call():
     holder = Holder()
     holder.total = holder.left = 5

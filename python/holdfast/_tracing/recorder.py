@@ -295,7 +295,8 @@ class Recorder:
             for container, _ in self._outside.values():
                 refuse_stale(container, self.journal)
             guarded = {guard.location.key for guard in self.guards}
-            found = stores(self.journal, self._seen, guarded, self._pending, self.tensors)
+            objects = {id(each.was) for each in self.guards if each.how == "identity"}
+            found = stores(self.journal, self._seen, guarded, self._pending, self.tensors, objects)
             self._stores, self.templates, self.undo = found
         return self._stores
 

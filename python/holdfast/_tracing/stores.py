@@ -12,7 +12,6 @@ import copy
 import enum
 import functools
 import operator
-import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -69,7 +68,7 @@ class _Outside:
     __slots__ = ("get",)
 
     def __init__(self, thing: Any) -> None:
-        self.get = weakref.ref(thing)
+        self.get = weak_getter(thing)
 
 
 class _Slotted:
@@ -78,8 +77,11 @@ class _Slotted:
     That are symbols, tensors that were read, and objects of the trace that hold them.
     """
 
-    def __init__(self, templates: ObjectTemplates, is_made: Callable[[Any], bool]) -> None:
+    def __init__(
+        self, templates: ObjectTemplates, is_made: Callable[[Any], bool], found: Container[int]
+    ) -> None:
         self.templates, self.is_made = templates, is_made
+        self.found = found  # objects from outside that the trace is guarded by, by their ids
 
     def holds(self, value: Any) -> bool:
         """Whether a nested value holds one that does."""
@@ -217,7 +219,7 @@ class Store:
         value = _filled(tensors, self._slotted)
         if type(value) is _Outside:
             value = value.get()
-            if value is None:  # it is gone, and so is the way by which the trace came to it
+            if value is MISSING:  # it is gone, and so is the way by which the trace came to it
                 return
         if not self.method:
             if value is MISSING:
@@ -306,16 +308,18 @@ def stores(
     guarded: AbstractSet[tuple[Any, ...]],
     counters: Iterable[tuple[Any, ...]],
     tensors: Container[int],
+    objects: Container[int],
 ) -> tuple[list[Store], ObjectTemplates, Undo]:
     """The effects in a journal that every call has to repeat, in order.
 
     Places of `counters` were read for nothing but what is stored there: that counts traces, unless
     the trace is `guarded` by it. Places that are `read` get back what they held, for the call that
-    is traced reads them like any other. `tensors` are the numbers of the tensors that were read.
+    is traced reads them like any other. `tensors` are the numbers of the tensors that were read,
+    `objects` the ids of what the trace is guarded by.
     With the effects come the templates of objects that the trace made, and a way to take the
     effects back.
     """
-    slotted = _Slotted(ObjectTemplates(journal.made, tensors), journal.made)
+    slotted = _Slotted(ObjectTemplates(journal.made, tensors), journal.made, objects)
     last: dict[tuple[Any, ...], int] = {}
     bare: set[tuple[Any, ...]] = set()  # places with nothing in them before
     again: set[tuple[Any, ...]] = set()  # places that were set more than once
@@ -434,15 +438,19 @@ def _is_kept(
         return True
     value = change.value
     again = _is_mode(value) or slotted.makes(value) or _is_of_others(value, slotted)
-    again = again or slotted.is_plain_object(value, set())
+    again = again or slotted.is_plain_object(value, set()) or isinstance(value, _holdfast.Tensor)
     return again and not idle(change)
 
 
 def _is_of_others(value: Any, slotted: _Slotted) -> bool:
-    """Whether a value is an object that was there before the trace, and can be held weakly."""
-    if _is_mode(value) or nesting.is_nested(value) or slotted.is_made(value):
+    """Whether a value is an object that was there before the trace."""
+    if _is_mode(value) or slotted.is_made(value):
         return False
-    weak = bool(getattr(type(value), "__weakrefoffset__", 0))
+    if id(value) in slotted.found:
+        return True
+    if nesting.is_nested(value):
+        return False
+    weak = bool(getattr(type(value), "__weakrefoffset__", 0)) or callable(value)
     # A variable may be one that is made here, and each call that makes one has its own.
     return weak and not isinstance(value, (_holdfast.Tensor, _holdfast.VariableBase))
 
