@@ -217,9 +217,22 @@ def test_dual_averaging_counts_steps(rows):
     v, step = tf.Variable(START), tf.Variable(0, dtype=tf.int64)
     optimizer = train.AdagradDAOptimizer(0.1, step, **PULLS)
     for g in GRADS:
-        step.assign_add(1)
-        optimizer.apply_gradients([(gradient(tf.constant(g), rows), v)])
+        optimizer.apply_gradients([(gradient(tf.constant(g), rows), v)], global_step=step)
+    assert step == len(GRADS)
     np.testing.assert_allclose(v.numpy(), wanted(rule, rows), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("l2", "wanted"), [(0.0, [-0.895489, -1.59555]), (2.0, [-0.046907, -0.093659])]
+)
+def test_dual_averaging_is_pulled_towards_zero_from_its_first_step_on(l2, wanted):
+    # What TensorFlow's optimizer gives, which counts the step that it takes.
+    v, step = tf.Variable([1.0, 2.0]), tf.Variable(0, dtype=tf.int64)
+    optimizer = train.AdagradDAOptimizer(
+        3.0, step, l1_regularization_strength=0.001, l2_regularization_strength=l2
+    )
+    optimizer.apply_gradients([(tf.constant([0.1, 0.2]), v)], global_step=step)
+    np.testing.assert_allclose(v.numpy(), wanted, rtol=2e-5)
 
 
 def test_a_loss_is_minimised_in_eager_code_and_in_functions():

@@ -185,8 +185,8 @@ class AdagradDAOptimizer(_Rule):
         )
 
     def _arguments(self, variable: Any) -> dict[str, Any]:
-        step = registry.function("cast")(convert_to_tensor(self._global_step), int64)
-        return super()._arguments(variable) | {"global_step": step}
+        done = registry.function("cast")(convert_to_tensor(self._global_step), int64)
+        return super()._arguments(variable) | {"global_step": done + 1}  # this step counts
 
 
 class AdadeltaOptimizer(_Rule):
