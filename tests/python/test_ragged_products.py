@@ -239,6 +239,8 @@ def test_images_of_several_sizes_become_those_of_one(staged, method):
     found = resized(wide)
     wanted = [tf.image.resize(each, [4, 2], method) for each in (first, second)]
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert found.shape == [2, 4, 2, 1]
+    assert resized(wide[:0]).shape == [0, 4, 2, 1]
     assert resized(tf.cast(wide, "int32")).dtype == ("int32" if method == "nearest" else "float32")
 
 

@@ -15,6 +15,7 @@ from ..._graphs.name_scope import named_ops
 from ..._tensors import registry
 from ..._tensors.composite import handles, taking_values, wrap_handlers
 from ..._tensors.dtypes import as_dtype, int64
+from ..._tensors.shape import TensorSpec
 from ..._tensors.tensor import get_static_value
 from ...errors import fail
 from . import dense, partition, products, reductions, shaped  # noqa: F401
@@ -306,7 +307,10 @@ def _resize(
 
     kept = str(getattr(method, "value", method)) == "nearest"
     kind = images.dtype if kept else as_dtype("float32")
-    return map_fn(one, images, fn_output_signature=kind, name=name)
+    known = None if kwargs.get("preserve_aspect_ratio") or args else get_static_value(size)
+    sides = [None, None] if known is None else [int(n) for n in known]
+    spec = TensorSpec([*sides, images.shape[-1]], kind)
+    return map_fn(one, images, fn_output_signature=spec, name=name)
 
 
 @handles(registry.function("nn.embedding_lookup"), RaggedTensor)
