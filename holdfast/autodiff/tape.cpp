@@ -8,6 +8,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/stand_in.h"
 #include "holdfast/op/written_call.h"
 
 namespace holdfast {
@@ -24,6 +25,26 @@ GradientNames names_in_line() {
   auto call = written_call(locate(at).source, "gradient");
   if (!call || call->arguments.size() != 2) return {};
   return {.target = call->arguments[0], .source = call->arguments[1], .tape = call->object};
+}
+
+// Values were computed under the tape, and a symbol of a model crept into what they lead to: the
+// gradient would be that of a part.
+void refuse_stand_ins(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                      Where opened) {
+  auto refuse = stand_ins().refuse;
+  bool values = std::ranges::any_of(
+      sources, [](const Source& s) { return s.variable().defined() || !s.type().is_symbolic(); });
+  if (!refuse || !values) return;
+  for (const Tensor& y : targets) {
+    if (!y.is_symbolic()) continue;
+    try {
+      refuse(stand_ins().made_before(y, opened), "");
+    } catch (Error& e) {
+      Diagnostic d = e.diagnostic();
+      d.labels.push_back({Role::kStored, locate(y.born()), "it is taken in here", false});
+      raise(std::move(d));
+    }
+  }
 }
 
 }  // namespace
@@ -89,6 +110,7 @@ std::vector<Gradient> GradientTape::pull(const std::vector<Tensor>& targets,
                                          const std::vector<Tensor>& upstream,
                                          Unconnected unconnected, bool tells) {
   for (const Tensor& y : targets) y.id();  // refuses one that refers to nothing
+  refuse_stand_ins(targets, sources, opened());
   if (!upstream.empty() && upstream.size() != targets.size())
     fail(Code::E1104, cat("gradients: `upstream` has ", upstream.size(), " tensors for ",
                           targets.size(), " targets, expected one each"));

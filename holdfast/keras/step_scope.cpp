@@ -26,13 +26,12 @@ bool replace_symbols(std::span<const Tensor> in, Tensors& out) {
   return true;
 }
 
-// What was made elsewhere, of what the executing line has made of it.
-Tensor root_of(const Tensor& used) {
+// What was made elsewhere, of what lines of a file made of it, from `first` to `last`.
+Tensor root_of(const Tensor& used, const std::string& file, int first, int last) {
   Tensor t = used;
-  const Loc at = locate(here());
   for (int i = 0; i < 100; ++i) {
     Loc born = locate(t.born());
-    if (born.line != at.line || born.file != at.file) return t;
+    if (born.line < first || born.line > last || born.file != file) return t;
     Tensor from;
     for (const Tensor& operand : operands_of(*node_of(t)))
       if (is_model_symbol(operand)) from = operand;
@@ -42,9 +41,16 @@ Tensor root_of(const Tensor& used) {
   return used;
 }
 
+Tensor made_before(const Tensor& used, Where line) {
+  if (!is_model_symbol(used)) return used;
+  const Loc from = locate(line);
+  return root_of(used, from.file, from.line, locate(here()).line);
+}
+
 void refuse_symbol(const Tensor& used, const std::string&) {
   if (!is_model_symbol(used)) return;
-  const Tensor t = root_of(used);
+  const Loc at = locate(here());
+  const Tensor t = root_of(used, at.file, at.line, at.line);
   std::string name = stand_ins().name ? stand_ins().name(t) : "";
   if (name.empty()) name = source_text(t.born());
   if (name.empty()) name = node_of(t)->name;
@@ -70,7 +76,8 @@ void refuse_symbol(const Tensor& used, const std::string&) {
 }
 
 [[maybe_unused]] const bool known =
-    (stand_ins().replace = &replace_symbols, stand_ins().refuse = &refuse_symbol, true);
+    (stand_ins().replace = &replace_symbols, stand_ins().refuse = &refuse_symbol,
+     stand_ins().made_before = &made_before, true);
 
 }  // namespace
 

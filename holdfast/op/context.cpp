@@ -112,7 +112,11 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
     }
     if (!best || s->depth > best->depth) best = s, whose = &t;
   }
-  if (context().lifted) return asked;  // it says why not
+  if (context().lifted) return asked;     // it says why not
+  if (op.traits.update != Update::kNone)  // no call of a model would make the change
+    if (auto refuse = stand_ins().refuse)
+      for (size_t i = 0; i < in.size(); ++i)
+        if (in[i].defined()) refuse(in[i], operand_source(op, in, static_cast<int>(i)).text);
   // Inside a branch or a loop's body, what is captured from around it is used there.
   if (best && asked && asked->scope() && asked->scope()->inside(best)) return asked;
   return best ? best->interpreter : asked;

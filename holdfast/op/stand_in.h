@@ -16,6 +16,8 @@ struct StandIns {
   /// Throws for such a symbol, which has no value where it is used. `name` is what the user calls
   /// it. Returns where `t` is something else.
   void (*refuse)(const Tensor& t, const std::string& name) = nullptr;
+  /// What the code below a line made such a symbol of, and did not make itself.
+  Tensor (*made_before)(const Tensor& t, Where line) = nullptr;
   /// What the program calls a symbol where it is now; "" where that is not known. A language's.
   std::string (*name)(const Tensor& t) = nullptr;
 };
