@@ -4,6 +4,7 @@
 
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/plan.h"
+#include "holdfast/ops/array.h"
 
 namespace holdfast {
 namespace {
@@ -41,6 +42,13 @@ Creations::Creations(Tracer& tracer, std::span<const Tensor> inputs)
 Creations::~Creations() { creation_watcher() = around_; }
 
 Tensor Creations::starting_value(const Tensor& symbol) {
+  const Scope* owner = symbol.is_symbolic() ? symbol_of(symbol)->scope.get() : nullptr;
+  const Scope* own = tracer_.graph()->scope.get();
+  if (owner && owner->open() && owner != own && owner->inside(own) && symbol.shape().is_full()) {
+    // A loop's body or a side of a branch gives it its first value each time that it runs.
+    InitScope eagerly;
+    return zeros(Sizes(symbol.shape().dims()), symbol.dtype());
+  }
   Edge wanted = tracer_.resolve(symbol);
   InitScope eagerly;
   if (Tensor found = evaluated(*tracer_.graph(), wanted, inputs_); found.defined()) return found;
