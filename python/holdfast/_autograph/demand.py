@@ -45,16 +45,27 @@ def on_demand(frame: types.FrameType) -> None:
     if is_converted(frame.f_code) or not is_user_code(frame.f_code):
         return
     whole = _whole(frame)
-    code = whole.f_code
-    if not places.try_once(code):
+    if not _convert(places, whole):
         return
-    form = converted_form(code, frame.f_globals)
-    if form is None or form.code.co_freevars != code.co_freevars:
-        return
-    if not _replace(places, whole, form.code):
-        return
+    caller = whole.f_back
+    while caller is not None and is_user_code(caller.f_code) and not is_converted(caller.f_code):
+        # What staged code gives back, such as a list that grew in it, is for converted code.
+        caller = _whole(caller)
+        _convert(places, caller)
+        caller = caller.f_back
     recorder.restart = True
     raise Restart
+
+
+def _convert(places: Substitutions, frame: types.FrameType) -> bool:
+    """Lets the function that `frame` runs have converted code; whether that may help."""
+    code = frame.f_code
+    if not places.try_once(code):
+        return False
+    form = converted_form(code, frame.f_globals)
+    if form is None or form.code.co_freevars != code.co_freevars:
+        return False
+    return _replace(places, frame, form.code)
 
 
 def _whole(frame: types.FrameType) -> types.FrameType:

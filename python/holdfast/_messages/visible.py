@@ -8,7 +8,7 @@ from typing import Any
 
 from .diagnostics import user_frame
 
-__all__ = ["TRACED_METHODS", "name_of_scope", "visible_name"]
+__all__ = ["TRACED_METHODS", "key_text", "name_of_scope", "visible_name"]
 
 TRACED_METHODS = "_holdfast_functions"  # where an object keeps its traced methods
 
@@ -67,7 +67,7 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for key, item in list(value.items())[:_SHOWN_ITEMS]:
             if isinstance(key, (str, int)):
-                yield f"{name}[{_key(key)}]", item
+                yield f"{name}[{key_text(key)}]", item
         return
     space = getattr(type(value), "__dict__", {}) and getattr(value, "__dict__", None)
     if isinstance(space, Mapping):
@@ -78,7 +78,8 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{key}", item
 
 
-def _key(key: str | int) -> str:
+def key_text(key: str | int) -> str:
+    """A key of a dict as it is written between brackets."""
     return str(key) if isinstance(key, int) else '"' + key.replace('"', '\\"') + '"'
 
 

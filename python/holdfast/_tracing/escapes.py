@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import types
 from collections import deque
@@ -9,15 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from .._messages.diagnostics import Mark, born_loc, mark, module_alias
+from .._messages.provenance import type_text
+from .._messages.rebinding import statement_loc
+from .._messages.source_text import tree_of
 from .._messages.user_code import is_user_code
+from .._messages.visible import key_text
 from .._tensors.symbols import is_symbol
 from ..errors import fail, used_here
-from .locations import holds_symbol
+from .locations import holds_symbol, leaves
 
 __all__ = ["Containers", "held_as"]
 
 _DEPTH = 3  # attributes and items that are looked through
 _LOOKED_AT = 20_000  # values, after which a search ends
+_FILLS = ("add", "append", "appendleft", "extend", "extendleft", "insert", "update")
 
 Named = tuple[str, Any]
 
@@ -54,7 +60,7 @@ def _parts(name: str, value: Any) -> Iterator[Named]:
     elif isinstance(value, dict):
         for key, part in list(value.items()):
             if isinstance(key, (str, int)):
-                yield f"{name}[{key!r}]", part
+                yield f"{name}[{key_text(key)}]", part
     elif isinstance(value, (list, tuple, deque)):
         yield from ((f"{name}[{i}]", part) for i, part in enumerate(list(value)))
     elif isinstance(value, type):
@@ -121,10 +127,26 @@ class Containers:
                     _refuse_state(f"{name}.{attribute}", *found, function)
         for name, container, length in self._known:
             items = list(container)
-            symbols = [item for item in items if is_symbol(item)]
-            if len(items) > length and symbols:
-                _take_out(container, symbols)
-                _refuse(name, symbols[-1], function)
+            added = [item for item in items if holds_symbol(item)]
+            if len(items) > length and added:
+                symbol = next(filter(is_symbol, leaves(added[-1])))
+                _take_out(container, added)
+                _refuse(name, symbol, function, self._filled(name, symbol))
+
+    def _filled(self, name: str, symbol: Any) -> dict[str, Any] | None:
+        """The call that put a symbol into a container; None where the source does not tell."""
+        born, found = born_loc(symbol), []
+        for file in dict.fromkeys(code.co_filename for code in self._codes):
+            tree = tree_of(file)
+            for node in ast.walk(tree) if tree is not None else ():
+                match node:
+                    case ast.Call(func=ast.Attribute(value=holder, attr=attr)) if attr in _FILLS:
+                        if ast.unparse(holder) == name.replace('"', "'"):
+                            found.append(statement_loc(node, file))
+        lines = [each["line"] for each in found]
+        if born is not None and born["line"] in lines:
+            return born  # the place of the very value, in that call
+        return found[0] if len(found) == 1 else born
 
     def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
         """Where the code reads an attribute before it stores it, and where it stores it."""
@@ -173,9 +195,9 @@ def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoRetur
     )
 
 
-def _take_out(container: Any, symbols: list[Any]) -> None:
+def _take_out(container: Any, added: list[Any]) -> None:
     """The call does not happen: what it put there goes."""
-    gone = {id(each) for each in symbols}
+    gone = {id(each) for each in added}
     if isinstance(container, set):
         container.difference_update([item for item in container if id(item) in gone])
     else:
@@ -184,10 +206,12 @@ def _take_out(container: Any, symbols: list[Any]) -> None:
         container.extend(kept)
 
 
-def _refuse(name: str, symbol: Any, function: str) -> NoReturn:
+def _refuse(name: str, symbol: Any, function: str, filled: dict[str, Any] | None) -> NoReturn:
     born = born_loc(symbol)
     text = f"put into `{name}` here, while tracing"
-    labels = [_label("stored", born, text, True)] if born else []
+    labels = [_label("stored", filled, text, True)] if filled else []
+    if born is not None and filled is not None and born["line"] != filled["line"]:
+        labels.append(_label("born", born, f"born here: {type_text(symbol)}", False))
     here = mark()
     if here is not None:
         traced = {"role": "closed", "primary": not labels}
