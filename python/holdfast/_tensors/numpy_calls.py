@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import dis
 import operator
 import os
@@ -283,9 +284,33 @@ def _called(frame: types.FrameType | None) -> ast.Call | None:
 
 def _as_function(call: ast.Call | None, called: str, name: str) -> str:
     """A function of `name` that makes the call, with its other arguments."""
-    if call is None or not name.isidentifier() or len(call.args) + len(call.keywords) < 2:
+    if call is None or len(call.args) + len(call.keywords) < 2:
         return called
-    return f"lambda {name}: {ast.unparse(call)}"
+    if name.isidentifier():
+        return f"lambda {name}: {ast.unparse(call)}"
+    own = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
+    value = next(each for each in ("value", "value_", "value__") if each not in own)
+    whole = _Replaced(_as_unparsed(name), value)
+    return f"lambda {value}: {ast.unparse(whole.visit(copy.deepcopy(call)))}"
+
+
+class _Replaced(ast.NodeTransformer):
+    """Puts a name in the place of an expression."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text, self._name = text, name
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr) and ast.unparse(node) == self._text:
+            return ast.Name(self._name, ast.Load())
+        return self.generic_visit(node)
+
+
+def _as_unparsed(text: str) -> str:
+    try:
+        return ast.unparse(ast.parse(text, mode="eval"))
+    except SyntaxError:
+        return text
 
 
 def _name(tensor: Any, frame: types.FrameType | None) -> str:
@@ -302,7 +327,7 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
     function = function or called.rsplit(".", 1)[-1]
     scope, tf = _holdfast.scope_of(tensor), module_alias()
     name, traced = _name(tensor, frame) or scope["node"], scope["name"]
-    known = _INSTEAD.get(function) or (None if "." in function else _ours_for(function))
+    known = _INSTEAD.get(function) or (None if "." in function else _counterpart(called, function))
     body = _as_function(written, called, name)
     call = f"{tf}.py_function({body}, [{name}], {tf}.{tensor.dtype.name})"
     fix = f"`{tf}.{known}` is part of the graph" if known else f"run it at each call: `{call}`"
@@ -317,7 +342,9 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
             fix = f"`{ast.unparse(target)} = {new}` makes a tensor; an array takes none in place"
     labels = []
     if born := born_loc(tensor):
-        text = f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
+        given = tensor._op == "Placeholder" and scope["kind"] != "graph"
+        made = f", an argument of {traced}" if given else f" from {tensor._op}, in {traced}"
+        text = f"born here: {type_text(tensor)}{made}"
         labels.append({"role": "born", "loc": born, "text": text, "primary": False})
     if frame is not None:
         loc = Mark(frame.f_code, frame.f_lasti).loc()
@@ -330,6 +357,15 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
         fix=fix,
         labels=labels,
     )
+
+
+_FAMILIES = {"linalg": "linalg", "fft": "signal"}  # of NumPy's functions, and where ours are
+
+
+def _counterpart(called: str, function: str) -> str | None:
+    """Our function for one of NumPy's, by the path that the program calls it by."""
+    family = _FAMILIES.get(called.rpartition(".")[0].rpartition(".")[2])
+    return (_ours_for(f"{family}.{function}") if family else None) or _ours_for(function)
 
 
 def _ours_for(function: str) -> str | None:
