@@ -213,6 +213,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
     fail(Code::E1102,
          cat("output_gradients: got ", upstream.size(), " for ", targets.size(), " targets"));
   Where asked = here();
+  const uint64_t first = TensorRep(DType::kInvalid, {}, nullptr).id;
   // A persistent tape may still record while its own gradient runs: walk what was there.
   size_t n = records.size();
   Sweep b(records, watched, sources);
@@ -225,7 +226,14 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
   set_site(asked);
   if (consume) records.clear();
   std::vector<Gradient> out;
-  for (const Source& s : sources) out.push_back(b.result(s, unconnected));
+  for (const Source& s : sources) {
+    out.push_back(b.result(s, unconnected));
+    // A script stores it in the line that asks for it, and looks there; what is older is a tensor
+    // of the program's own, handed on.
+    const bool script = asked && asked->origin != Origin::kCpp;
+    if (Tensor& g = out.back().dense; script && g.defined() && g.id() >= first)
+      g.rep()->born = asked;
+  }
   return out;
 }
 

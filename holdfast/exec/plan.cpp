@@ -25,13 +25,17 @@ namespace {
 // Shape rules that only failed at run time: the trace could not know the sizes.
 [[noreturn]] void at_run_time(Error& e) {
   Diagnostic d = e.diagnostic();
-  if (d.code != Code::E1102) throw;
-  d.code = Code::E0904;
+  const bool sizes = d.code == Code::E1102;
+  bool placed = false;
   for (Label& label : d.labels) {
-    if (!label.primary) continue;
+    if (!label.primary || (!sizes && !label.text.ends_with(", in eager code"))) continue;
     const std::string& who = label.loc.qualname;
     label.text = who.empty() ? "used here" : cat("used here, in ", who.substr(who.rfind('.') + 1));
+    placed = true;
   }
+  if (!sizes && !placed) throw;
+  if (!sizes) raise(std::move(d));
+  d.code = Code::E0904;
   if (d.fixes.empty()) {
     std::vector<TensorInfo> all{d.subject};
     all.insert(all.end(), d.others.begin(), d.others.end());

@@ -44,8 +44,12 @@ void tell_branch(Diagnostic& d, const Scope& s, const std::string& name, const T
       {Role::kPlaced, locate(s.opened), "the branch: when it runs, only one side is taken", false});
   d.why = cat("only the side `", s.name, "` computes `", name,
               "`, and after the branch nobody knows which side was taken");
+  const bool statement = s.name.find(" in line ") != std::string::npos;
   d.fixes.push_back(manual_fix(
-      cat("return it from both branches; the other side gives ", other_value(d.subject, t))));
+      statement
+          ? cat("set `", name, "` in both branches: the other side sets it to ",
+                other_value(d.subject, t))
+          : cat("return it from both branches; the other side gives ", other_value(d.subject, t))));
 }
 
 void tell_loop(Diagnostic& d, const Scope& s, const std::string& name) {
@@ -99,6 +103,21 @@ std::string callable_name(const Scope& s) {
   return seen.empty() ? s.name : seen;
 }
 
+// A function that the traced one calls, where a line of that made the value: `"inner, traced with
+// "`.
+std::string helper_of(const Scope& s, const Loc& born) {
+  constexpr std::string_view kName =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const std::string& who = born.qualname;
+  const size_t dot = who.rfind('.');
+  const std::string function = dot == std::string::npos ? who : who.substr(dot + 1);
+  const std::string owner = dot == std::string::npos ? "" : who.substr(0, dot);
+  if (function.empty() || function.find_first_not_of(kName) != std::string::npos)
+    return "";  // a lambda, a module, a function with a signature
+  const bool own = function == s.name || owner == s.name || owner.ends_with("." + s.name);
+  return own ? "" : function + ", traced with ";
+}
+
 void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0101;
   std::string trace = s.trace_no ? cat(" (trace ", s.trace_no, ")") : "";
@@ -107,6 +126,18 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
     d.why = cat("an exception ended `", s.name, "` while it was traced", trace,
                 ", so nothing has computed `", name, "`");
     d.fixes.push_back(manual_fix(cat("let `", s.name, "` come to its end, and return it")));
+    return;
+  }
+  if (s.kind == ScopeKind::kBuild) {
+    d.headline = cat("`", name, "` was made while layer `", s.name, "` was put into a model");
+    if (s.closed)
+      d.labels.push_back({Role::kClosed, locate(s.closed),
+                          cat("layer `", s.name, "` was called on a symbol"), false});
+    d.why = cat("the code of `", s.name, "` ran for a symbol there, and `", name,
+                "` is a recipe of that run: no call of the model computes it");
+    d.fixes.push_back(manual_fix(cat("call the model, and read what `", s.name, "` keeps then")));
+    d.fixes.push_back(
+        manual_fix(cat("or return it from `", s.name, "`, and make it an output of the model")));
     return;
   }
   if (s.runs == 0) {
@@ -191,8 +222,11 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
                      locate(s.closed)};
   const Scope* f = function_around(&s);
   std::string whose = f == &s ? s.name : cat(s.name, ", a ", kind_text(s.kind), " of ", f->name);
+  const bool argument = node_of(t)->op == &placeholder_op();
+  if (f == &s && s.kind == ScopeKind::kFunction && !argument)
+    whose = cat(helper_of(s, d.subject.born), whose);
   std::string made = cat(" from ", t.rep()->op, ", in ", whose);
-  if (node_of(t)->op == &placeholder_op())
+  if (argument)
     made = s.kind == ScopeKind::kLoop ? cat(", what an iteration of ", whose, " begins with")
                                       : cat(", an argument of ", whose);
   d.labels.push_back(
@@ -243,7 +277,7 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     if (auto replace = stand_ins().replace; replace && replace({&t, 1}, values))
       return resolve(values[0], name);
     if (auto refuse = stand_ins().refuse) refuse(t, name);
-    const Scope& here = *graph_->scope;
+    const Scope &side = *graph_->scope, &here = *function_around(&side);
     Diagnostic d = lost(t, name);
     d.code = Code::E0110;
     std::string theirs = visible_name(*owner), ours = visible_name(here);
@@ -252,6 +286,9 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     if (ours.empty()) ours = here.name;
     d.headline = cat("`", d.subject.name, "` belongs to the ", kind_text(owner->kind), " `", theirs,
                      "`, and is used in `", ours, "`");
+    if (&side != &here)
+      for (Label& label : d.labels)
+        if (label.primary) label.text = cat("used here, by `", side.name, "` of `", ours, "`");
     d.labels.push_back({Role::kPlaced, locate(owner->opened),
                         cat(kind_text(owner->kind), " `", theirs, "` begins here"), false});
     d.labels.push_back({Role::kPlaced, locate(here.opened),

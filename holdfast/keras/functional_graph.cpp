@@ -320,9 +320,10 @@ class Wiring {
       d.labels.push_back({Role::kPlaced, locate(any.inputs[i].node->where),
                           cat("call ", i, " of `", any.name, "`"), false});
     d.labels.push_back(used_here("the model is made here"));
-    d.why = reachable == 0 ? cat("the model's inputs lead to none of the calls of `", any.name, "`")
-                           : cat("the model's inputs lead to ", reachable, " of the calls of `",
-                                 any.name, "`, so either may be meant");
+    d.why = reachable == 0
+                ? cat("the model's inputs lead to none of the calls of `", any.name, "`")
+                : cat("the model's inputs lead to ", reachable, " of the calls of `", any.name,
+                      "`, so ", reachable == 2 ? "either" : "any of them", " may be meant");
     std::string at = cat("get_output_at(0)");
     d.fixes.push_back(manual_fix(
         cat("say which call: `", any.name, ".", at, "`, or use what the call itself gave")));

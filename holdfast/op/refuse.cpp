@@ -224,11 +224,16 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
     }
     DType d = in[i].dtype();
     if (!def.dtypes.has(d)) {
-      auto diag = about_call(Code::E1101, op, in,
-                             cat("`", operand_source(op, in, static_cast<int>(i)).text, "` is ",
-                                 name(d), "; ", op.name, " takes ", to_text(def.dtypes)));
+      // Few dtypes are told at once; a line that is to be complete has no room for many.
+      constexpr size_t kFew = 40;
+      std::string taken = to_text(def.dtypes);
+      auto diag =
+          about_call(Code::E1101, op, in,
+                     cat("`", operand_source(op, in, static_cast<int>(i)).text, "` is ", name(d),
+                         taken.size() <= kFew ? cat("; ", op.name, " takes ", taken)
+                                              : cat(", which ", op.name, " does not take")));
       diag.why = cat("argument `", def.name, "` of ", op.name, ": got ", type_text(in[i]),
-                     ", expected dtype ", to_text(def.dtypes));
+                     ", expected dtype ", taken);
       DType want = def.dtypes.has(float32) ? float32
                    : def.dtypes.has(int32) ? int32
                                            : DType::kInvalid;

@@ -11,6 +11,7 @@ import sys as _sys
 from typing import Any as _Any
 
 from . import _holdfast, errors
+from ._messages import calls as _calls
 from ._messages import diagnostics as _diagnostics
 from ._messages import visible as _visible
 from ._tensors import dtypes as _dtypes
@@ -24,7 +25,7 @@ _holdfast.set_warning_sink(_diagnostics.show_warning)
 _holdfast.set_naming(
     _diagnostics.name_operand,
     _diagnostics.module_alias,
-    _diagnostics.called_name,
+    _calls.called_name,
     _visible.name_of_scope,
 )
 _holdfast.init()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from . import _holdfast
 from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
-from ._messages.holders import add_holder, rename_receiver
+from ._messages.holders import add_holder, is_executing, rename_receiver
 from ._messages.literals import add_other_operand
 from ._messages.raising import fail as fail  # noqa: PLC0414
 from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
@@ -303,13 +303,18 @@ def _class_of(code: str, status: str, bases: str, op: str = "") -> type[Diagnost
 
 
 def _place_use(said: dict[str, Any]) -> bool:
-    """Takes back that the line runs in eager code, where it is being traced."""
+    """Takes back that the line runs in eager code, where it is being traced, or a graph runs it."""
     wrong = [label for label in said["labels"] if label["text"].endswith(", in eager code")]
-    if not wrong or not _holdfast.is_tracing():
-        return False
+    tracing = bool(wrong) and _holdfast.is_tracing()
+    changed = False
     for label in wrong:
-        label["text"] = label["text"].removesuffix(", in eager code")
-    return True
+        if not tracing and is_executing(label["loc"]):
+            continue
+        owner = "" if tracing else label["loc"]["qualname"].rpartition(".")[2]
+        where = f", in {owner}" if owner.isidentifier() else ""
+        label["text"] = label["text"].removesuffix(", in eager code") + where
+        changed = True
+    return changed
 
 
 def from_diagnostic(
@@ -317,7 +322,7 @@ def from_diagnostic(
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
     added = _place_use(said), add_holder(said), add_other_operand(said), rename_receiver(said)
-    if any(added) | (bool(status) and enrich(said)):
+    if any(added) | enrich(said):
         text = _holdfast.render(said)
     kind = _class_of(code, status, bases, said.get("op") or "")
     made = kind.__new__(kind, text)

@@ -102,7 +102,7 @@ void refuse_probabilities(const Tensor& y_true, const Tensor& y_pred) {
              " takes the number of an example's class, ", twin,
              " a probability for each class (one-hot labels, too)"),
          {use_twin(loss, twin),
-          manual_fix("or make them numbers of classes: `argmax` over the last axis")});
+          manual_fix("or make them numbers of classes: `argmax(y_true, -1)`")});
   std::vector<int64_t> wanted;
   for (int i = 0; i + 1 < p.rank(); ++i) wanted.push_back(p[i]);
   fail(Code::E1102, cat(loss, ": `y_true` has the shape ", t.text(), ", `y_pred` ", p.text()),

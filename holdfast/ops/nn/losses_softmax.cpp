@@ -224,10 +224,19 @@ Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& 
   bool fits = l.rank() == x.rank() - 1;
   for (int i = 0; fits && i < l.rank(); ++i)
     fits = l.dim(i) < 0 || x.dim(i) < 0 || l.dim(i) == x.dim(i);
+  if (!fits && l.shape().compatible(x.shape()))
+    fail(Code::E1202,
+         "sparse_softmax_cross_entropy_with_logits: `labels` has a number for each class",
+         cat("`labels` ", l.shape().text(), " and `logits` ", x.shape().text(),
+             " are alike: this loss takes the number of each example's class, "
+             "softmax_cross_entropy_with_logits a probability for each class"),
+         {manual_fix("use `softmax_cross_entropy_with_logits`, with labels of the logits' dtype"),
+          manual_fix("or make them numbers of classes: `argmax(labels, -1)`")});
   if (!fits)
-    fail(Code::E1102, cat("sparse_softmax_cross_entropy_with_logits: `labels` ", l.shape().text(),
-                          " and `logits` ", x.shape().text(),
-                          " do not fit: labels have the shape of logits without the last axis"));
+    fail(Code::E1102,
+         cat("sparse_softmax_cross_entropy_with_logits: `labels` is ", l.shape().text(),
+             ", `logits` ", x.shape().text()),
+         "labels have the shape of logits without the last axis");
   Tensor fine = precise(x);
   Tensor loss = reshape(sparse_op.many({as_rows(fine), reshape(l, {-1})})[0], shape_of(l));
   return fine.dtype() == x.dtype() ? loss : cast(loss, x.dtype());

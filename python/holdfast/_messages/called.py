@@ -63,6 +63,8 @@ def _called(said: dict[str, Any]) -> tuple[str, Any, bool] | None:
         return None
     calls = _files.get(used["file"])
     for node in calls.beginning_at(used["line"], used["col_begin"]):
+        if node.end_lineno == node.lineno and node.end_col_offset != used["col_end"]:
+            continue  # the first operand of what is executing
         words = ast.unparse(node.func)
         found = _meant(words, frame)
         if getattr(found, "__module__", "").partition(".")[0] == __name__.partition(".")[0]:

@@ -6,12 +6,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .diagnostics import called_name
+from .diagnostics import mark
 from .raising import fail, used_here
 
-__all__ = ["refuse_call", "refuse_misfit"]
+__all__ = ["called_name", "refuse_call", "refuse_misfit"]
 
 _SHOWN = 8  # parameters; a longer list ends in dots
+
+
+def called_name() -> str:
+    """What the user calls the function that is being called, as typed; "" if not known."""
+    here = mark()
+    names = here.names() if here is not None else None
+    return names.function if names is not None and names.kind == "call" else ""
 
 
 def refuse_call(

@@ -435,7 +435,7 @@ def name_operand(
         if position == 0:  # a Variable is the first operand of what its methods do
             return owner.text, _text_loc(frame, owner)
         position -= 1
-    operands = _spread(names.operands)
+    operands = _spread(names.operands) if names.kind == "call" else list(names.operands)
     texts = [*operands, *names.keywords.values()]
     if names.receiver is not None:
         texts.append(names.receiver)
@@ -510,6 +510,8 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
         return "", None
     if position < 0:
         return _typed_item(names, -1 - position), None
+    if names.receiver is not None and _ASSIGNS.fullmatch(names.function.rpartition(".")[2]):
+        position -= 1
     before = names.operands[: position + 1]
     if len(_spread(before)) != len(before) or any(text.text[0] in "\"'" for text in before):
         return "", None  # behind a list or a text, places are not operands
@@ -517,6 +519,7 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
     return "" if text is None else " ".join(text.text.split()), None
 
 
+_ASSIGNS = re.compile(r"assign(_add|_sub)?")
 _STARRED = re.compile(r"[\[(,]\s*\*")
 
 
@@ -573,13 +576,6 @@ def module_alias() -> str:
         if isinstance(value, types.ModuleType) and value.__name__ in ("holdfast", "tensorflow"):
             return name
     return "tf"
-
-
-def called_name() -> str:
-    """What the user calls the function that is being called, as typed; "" if not known."""
-    here = mark()
-    names = here.names() if here is not None else None
-    return names.function if names is not None and names.kind == "call" else ""
 
 
 def born_loc(thing: Any) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .. import _holdfast
-from .birth_names import name_at
+from .birth_names import expression_at, name_at
 from .called import name_function
 from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .rebinding import statement_loc
@@ -267,9 +267,86 @@ def _last_set(home: ast.FunctionDef, name: str, before: int) -> ast.expr | None:
     return max(found, key=lambda node: node.lineno).value if found else None
 
 
+# E0303: the program's own words for the layer whose `output` it asks for.
+
+
+def _layer_words(said: dict[str, Any]) -> bool:
+    used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
+    found = re.match(r"layer `([^`]+)`", said["headline"])
+    tree = tree_of(used["file"]) if used is not None else None
+    if used is None or tree is None or found is None:
+        return False
+    asked = {
+        ast.unparse(node.value).replace("'", '"')
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr in ("input", "output")
+        and node.lineno == used["line"]
+    }
+    words = (
+        next(iter(asked))
+        if len(asked) == 1
+        else visible_name(
+            lambda value: (
+                isinstance(value, _holdfast.LayerBase) and getattr(value, "name", "") == found[1]
+            )
+        )
+    )
+    if not words or words == found[1]:
+        return False
+    for fix in said["fixes"]:
+        fix["title"] = fix["title"].replace(f"`{found[1]}.get_", f"`{words}.get_")
+    return True
+
+
+# E1103: lists of the graph go by the program's words, and the nearest allowed value is told.
+
+_ALLOWED = re.compile(r"`([^`]+)` is (-?\d+), expected a value in \[(-?\d+), (-?\d+)([)\]])")
+_INNER = re.compile(r"`(\w+)` born here")
+_LIST = re.compile(r"TensorList\w*: index (-?\d+) of a list of (\d+) elements")
+
+
+def _allowed(said: dict[str, Any]) -> bool:
+    before = said["headline"], len(said["labels"]), len(said["fixes"])
+    used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
+    line = str((used or {}).get("source", ""))
+    said["labels"] = [
+        label
+        for label in said["labels"]
+        if (inner := _INNER.match(label["text"])) is None
+        or re.search(rf"\b{inner[1]}\b", f"{line} {label['loc'].get('source', '')}")
+    ]
+    nearest = ""
+    if (in_list := _LIST.match(said["headline"])) is not None:
+        at, length = int(in_list[1]), int(in_list[2])
+        words = expression_at(used) if used is not None else ""
+        said["headline"] = f"`{words or 'a list'}`: index {at}, and the list has {length} elements"
+        nearest = str(length - 1 if at >= 0 else 0) if length else ""
+    elif (found := _ALLOWED.search(said["headline"])) is not None:
+        low, high = int(found[3]), int(found[4]) - (found[5] == ")")
+        nearest = str(high if int(found[2]) > high else low) if low <= high else ""
+    if nearest and not said["fixes"]:
+        title = f"`{nearest}` is the nearest allowed value"
+        said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}]
+    return before != (said["headline"], len(said["labels"]), len(said["fixes"]))
+
+
+# E1202: the functions that make one kind of labels of the other, as the program calls them.
+
+
+def _label_functions(said: dict[str, Any]) -> bool:
+    tf, before = module_alias(), [fix["title"] for fix in said["fixes"]]
+    for fix in said["fixes"]:
+        fix["title"] = re.sub(r"`(?=(one_hot|argmax)\b)", f"`{tf}.", fix["title"])
+    return before != [fix["title"] for fix in said["fixes"]]
+
+
 _ADDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "E0303": _layer_words,
     "E0701": _placed,
     "E0702": _live,
     "E0801": _fed,
     "E0904": _sizes,
+    "E1103": _allowed,
+    "E1202": _label_functions,
 }

@@ -12,6 +12,7 @@ from .diagnostics import (
     argument_name,
     born_loc,
     mark,
+    module_alias,
     resolve,
     same_tensor,
     user_frame,
@@ -30,6 +31,7 @@ __all__ = [
     "refuse_inside",
     "refuse_rebound",
     "refuse_second",
+    "refuse_tensors",
     "warn_none",
     "with_node",
 ]
@@ -77,21 +79,73 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
             *rebound_labels(rebinding, source),
             *(label for label in said["labels"] if label["role"] != "born"),
         ]
-    outside = _made_outside(tape, target) if meaning == "unwatched" and is_variable else None
+    unseen = meaning == "off" or (meaning == "unwatched" and is_variable)
+    outside = _made_outside(tape, target) if unseen else None
     if outside is not None:
         quoted = f"`{y}`" if y else "the target"
         text = f"{quoted} is computed here, outside the tape's block"
         label = {"role": "first_use", "loc": outside, "text": text, "primary": False}
-        said["labels"] = [*said["labels"], label]
+        known = (each for each in said["labels"] if not each["text"].endswith(" is computed here"))
+        said["labels"] = [*known, label]
         said["why"] = (
             f"{quoted} was computed in line {outside['line']}, which the tape did not see."
         )
-        said["fixes"] = [_manual(f"compute {quoted} inside the block, below the tape's `with`")]
+        said["fixes"] = [_manual(f"compute {quoted} inside the tape's block, below its `with`")]
+    elif meaning == "off" and (ignored := _ignored(tape, source)):
+        quoted = f"`{y}`" if y else "the target"
+        said["why"] = (
+            f"the tape recorded how `{ignored}` is computed, and {quoted} does not use "
+            f"`{ignored}`: nothing that it is computed from is watched."
+        )
+        said["fixes"] = [_manual(f"use `{ignored}` in what {quoted} is computed from")]
     elif meaning == "unwatched" and rebinding is not None:
         said["fixes"] = [assign_fix(rebinding)]
+    elif meaning == "unwatched" and _made_after(tape, target, source):
+        said |= _too_late(source, x, y)
     elif meaning == "unwatched" and not (is_variable and source.trainable):
         said["fixes"] = [_with_watch(said["fixes"][0], tape, source)]
     return said | {"subject": _info(source, x), "others": [_info(target, y)]}
+
+
+def _ignored(tape: Any, source: Any) -> str:
+    """The name of what the tape saw last in the function that asks for the gradient; or ""."""
+    frame = user_frame()
+    seen = {
+        value._id: name
+        for name, value in (frame.f_locals.items() if frame is not None else ())
+        if isinstance(value, _holdfast.Tensor)
+        and value.dtype.is_floating
+        and tape._why_none(value, source) == "no path"
+    }
+    return seen[max(seen)] if seen else ""
+
+
+def _made_after(tape: Any, target: Any, source: Any) -> bool:
+    """Whether a source is a tensor that was made when the target was there, below the block."""
+    tensors = isinstance(source, _holdfast.Tensor) and isinstance(target, _holdfast.Tensor)
+    if not tensors or source._id < target._id:
+        return False
+    node = with_node(tape._opened) if tape._opened is not None else None
+    born = born_loc(source)
+    if node is None or born is None or born["file"] != tape._opened.loc()["file"]:
+        return False
+    return bool(born["line"] > (node.end_lineno or node.lineno))
+
+
+def _too_late(source: Any, x: str, y: str) -> dict[str, Any]:
+    """What is said of a source that no target can come from, since it is younger."""
+    x, y = f"`{x}`" if x else "the source", f"`{y}`" if y else "the target"
+    line = (born_loc(source) or {})["line"]
+    return {
+        "headline": f"the gradient of {y} with respect to {x} is None: {x} was made after {y}",
+        "why": f"{x} was made in line {line}, when {y} was there already: {y} comes from others.",
+        "fixes": [
+            _manual(
+                f"ask for a tensor that {y} was computed from, which `tape.watch` was told of, or "
+                f"make {x} above the block and compute {y} from it"
+            )
+        ],
+    }
 
 
 def _manual(title: str) -> dict[str, Any]:
@@ -214,6 +268,34 @@ def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
     tensors = [each for each in sources if isinstance(each, _holdfast.Tensor)]
     names = [_source_name(each, len(sources) == 1) or "the source" for each in tensors]
     refuse_replaced(tape, target, tensors, names)
+
+
+def refuse_tensors(variables: list[Any], of: str) -> None:
+    """Refuses what is no Variable among those that an optimizer is to change."""
+    for given in variables:
+        if not isinstance(given, _holdfast.Tensor):
+            continue
+        name = visible_name(lambda value, each=given: same_tensor(value, each)) or "variable"  # type: ignore[misc]
+        rebinding = rebinding_of(given, name)
+        used = used_here(f"used here: {of} is asked to change `{name}`")
+        if rebinding is not None:
+            fail(
+                "E0404",
+                f"`{rebinding.name}` is a tensor that replaced a Variable; {of} can't change it",
+                f"`{rebinding.name} = ...` gave the name to a new tensor and left the Variable "
+                "behind; a tensor keeps its value.",
+                labels=[*rebound_labels(rebinding, given), *used],
+                fixes=[assign_fix(rebinding)],
+                subject=_info(given, name),
+            )
+        fail(
+            "E1104",
+            f"`{name}` is a tensor, expected a Variable: {of} can't change it",
+            "a tensor keeps its value, and an optimizer changes Variables in place.",
+            labels=[*born_label(given, name), *used],
+            fix=f"make it once as a Variable: `{name} = {module_alias()}.Variable({name})`",
+            subject=_info(given, name),
+        )
 
 
 # A tape used twice.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .diagnostics import born_loc, mark, resolve, same_tensor, user_frame
 from .rebinding import statement_loc
 from .source import Text, shown_name
-from .source_text import tree_of
+from .source_text import line_at, tree_of
 from .visible import visible_name
 
 __all__ = ["complete"]
@@ -87,6 +87,8 @@ def _with_more(frame: types.FrameType, text: str, names: list[str]) -> str:
         case ast.Dict(keys=keys):
             entries = ", ".join(f'"{_key_of(frame, name)}": {name}' for name in names)
             return f"{text.rstrip()[:-1].rstrip().rstrip(',')}{', ' if keys else ''}{entries}}}"
+        case ast.Subscript(slice=ast.Slice()) | ast.ListComp() | ast.BinOp():
+            return f"[*{text}, {more}]" if not isinstance(tree, ast.BinOp) else ""
     held = resolve(frame, text)
     if isinstance(held, dict):
         entries = ", ".join(f'"{_key_of(frame, name)}": {name}' for name in names)
@@ -127,6 +129,8 @@ def _lost_name(frame: types.FrameType, symbol: Any) -> _Lost | None:
     if birth is None or target is None:
         return None
     name = ast.unparse(target)
+    if not hasattr(target, "lineno"):  # an item of what is written out here
+        ast.copy_location(target, birth)
     if resolve(frame, name) is None:
         return None
     later = [
@@ -144,7 +148,13 @@ def _given(node: ast.stmt, born: dict[str, Any]) -> ast.expr | None:
         return None
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     match targets, node.value:
-        case [*_, (ast.Name() | ast.Attribute()) as target], _:
+        case [*_, (ast.Name() | ast.Attribute()) as target], ast.Dict(keys=keys, values=values):
+            held = [key for key, value in zip(keys, values, strict=True) if _contains(value, born)]
+            return ast.Subscript(target, held[0], ast.Load()) if held and held[0] else None
+        case [*_, (ast.Name() | ast.Attribute()) as target], ast.List(elts=values):
+            at = next((i for i, each in enumerate(values) if _contains(each, born)), None)
+            return None if at is None else ast.Subscript(target, ast.Constant(at), ast.Load())
+        case [*_, (ast.Name() | ast.Attribute() | ast.Subscript()) as target], _:
             return target
         case [ast.Tuple(elts=names)], ast.Tuple(elts=values) if len(names) == len(values):
             pairs = zip(names, values, strict=True)
@@ -201,7 +211,7 @@ def _bound(node: ast.stmt) -> set[str]:
 def _say_rebound(
     said: dict[str, Any], frame: types.FrameType, symbol: Any, lost: _Lost, instead: list[Any]
 ) -> None:
-    filename, name = frame.f_code.co_filename, lost.name
+    filename, name = frame.f_code.co_filename, lost.name.replace("'", '"')
     said["code"] = "E0302"
     said["headline"] = (
         f"the model needs the Input that `{name}` was; `{name}` is something else by now"
@@ -246,7 +256,8 @@ def _kept_apart(frame: types.FrameType, lost: _Lost, instead: list[Any]) -> dict
     if place is None:
         return fix
     file = shown_name(frame.f_code.co_filename)
-    old = ast.unparse(target)
+    line = line_at(frame.f_code.co_filename, target.lineno).encode()
+    old = line[target.col_offset : target.end_col_offset].decode()
     fix["applicability"] = "maybe"
     fix["edits"] = [
         {

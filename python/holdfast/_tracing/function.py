@@ -23,7 +23,7 @@ from . import trace as _trace
 from .concrete import ConcreteFunction, concrete
 from .converter import converter
 from .dataset_arguments import holds_dataset, with_datasets
-from .inline import inline
+from .inline import inline, need_alive
 from .methods import bound
 from .records import record
 from .retracing import History, recreated_functions
@@ -155,6 +155,7 @@ class Function(_holdfast.TracedBase):
             return inline(self, self._signature.bind(args, kwargs))
         call, trace = self._trace_for(args, kwargs)
         if trace is None:
+            need_alive(call.tensors)
             return inline(self, call)
         # Other calls need not wait for the first one.
         result = trace.run_first(call) if trace.begins() else trace.run(call)

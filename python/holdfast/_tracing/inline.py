@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+from collections.abc import Iterable
 from typing import Any
 
 from .. import _holdfast
 from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
+from .._messages.diagnostics import same_tensor
+from .._messages.visible import visible_name
+from .._tensors.symbols import is_symbol
 from .conditional import refuse_held
 from .journal import Journal, journal
 from .signature import Call
 from .slots import filled, with_slots
 from .trace import converted, output_of
 
-__all__ = ["inline"]
+__all__ = ["inline", "need_alive"]
 
 
 def inline(function: Any, call: Call) -> Any:
@@ -36,6 +41,13 @@ def inline(function: Any, call: Call) -> Any:
         outputs: list[Any] = []
         shape = with_slots(result, outputs, output_of)
         return filled(shape, effects.bound(outputs))
+
+
+def need_alive(tensors: Iterable[Any]) -> None:
+    """Refuses a symbol of a trace that has ended, which no code of ours could use either."""
+    for tensor in tensors:
+        if is_symbol(tensor) and not _holdfast.scope_of(tensor)["open"]:
+            _holdfast.value(tensor, visible_name(functools.partial(same_tensor, tensor=tensor)))
 
 
 def _graph_of(call: Call) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _holdfast
 from .._tensors.composite import CompositeSpec
 from .._tensors.symbols import is_symbol, only_types
+from .._tracing.inline import need_alive
 from .._tracing.journal import Journal
 from .spec import DatasetSpec
 from .structure import map_leaves, spec_of, template_of
@@ -56,6 +57,7 @@ def in_stage() -> bool:
 
 def need_values(*values: Any) -> None:
     """Stops the trace of a stage's function where a dataset is made of tensors of its graph."""
+    need_alive(values)
     if in_stage() and not is_probing() and any(map(is_symbol, values)):
         raise NeedsValues
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import _holdfast
+from ..._messages.gradients import refuse_tensors
 from ..._messages.no_gradients import refuse_with_reasons
 from ..._tensors.indexed_slices import IndexedSlices
 from ..._tensors.tensor import convert_to_tensor
@@ -52,6 +53,7 @@ class _Methods(FromConfig, StatelessOptimizer):
                     fix="call `build(trainable_variables)` first, or give the variables",
                 )
         variables = list(trainable_variables)
+        refuse_tensors(variables, f"`{self.name}`")  # type: ignore[attr-defined]
         try:
             _holdfast.apply_gradients(self, [_parts(g) for g in grads], variables)
         except DiagnosticError as error:
