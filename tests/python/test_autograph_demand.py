@@ -556,3 +556,18 @@ def test_two_functions_that_one_parent_makes(library):
 
     assert [float(f(tf.constant(v))) for v in (1.0, 2.0, -3.0)] == [1.0, 1.5, -1.5]
     assert make.__code__ is own
+
+
+def test_a_method_that_calls_one_which_fills_a_list():
+    class Rows:
+        def doubled(self, x):
+            out = []
+            for row in x:
+                out.append(row * 2)
+            return out
+
+        @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, 2])])
+        def both(self, x):
+            return tf.stack(self.doubled(x))
+
+    assert Rows().both(tf.ones((3, 2))).numpy().tolist() == [[2.0, 2.0]] * 3

@@ -76,3 +76,29 @@ def test_message_names_what_is_made() -> None:
     assert said.fixes[0].title == "make `metric` once, outside of `mean`"
     with pytest.raises(ValueError, match=r"makes `tf.keras.layers.Dense\(2\)` on each call"):
         tf.function(dense)(tf.ones((1, 2)))
+
+
+def test_variable_of_an_iteration_begins_with_its_value() -> None:
+    @tf.function
+    def run(n: Any) -> Any:
+        total = tf.constant(0)
+        for i in tf.range(n):
+            v = tf.Variable(i)
+            v.assign_add(1)
+            total += v
+        return total
+
+    assert [int(run(tf.constant(n))) for n in (3, 4, 0)] == [6, 10, 0]
+
+
+def test_variable_of_a_branch_begins_with_its_value() -> None:
+    @tf.function
+    def run(x: Any) -> Any:
+        if x > 0:
+            y = x * 2
+            v = tf.Variable(y)
+            v.assign_add(1.0)
+            return v.read_value()
+        return x
+
+    assert [float(run(tf.constant(x))) for x in (3.0, -1.0, 4.0)] == [7.0, -1.0, 9.0]
