@@ -136,7 +136,7 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
         d.labels.push_back({Role::kBorn, t.born, cat(y, " is computed here"), false});
       d.headline = fitting(head, cat(y, " was not computed from anything watched"),
                            "the tape did not see it");
-      d.why = cat("no recorded op leads to ", y, ": nothing that it was computed from is watched.");
+      d.why = cat("no recorded op leads to ", y, ", nor to what it was computed from.");
       fix = cat("compute ", y, " by ", written(Advice::kOps),
                 " inside the tape's block: ", written(Advice::kTakeNoNumbers));
       break;

@@ -94,8 +94,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     elif meaning == "off" and (ignored := _ignored(tape, source)):
         quoted = f"`{y}`" if y else "the target"
         said["why"] = (
-            f"the tape recorded how `{ignored}` is computed, and {quoted} does not use "
-            f"`{ignored}`: nothing that it is computed from is watched."
+            f"the tape recorded how `{ignored}` is computed, and {quoted} does not use `{ignored}`."
         )
         said["fixes"] = [_manual(f"use `{ignored}` in what {quoted} is computed from")]
     elif meaning == "unwatched" and rebinding is not None:
