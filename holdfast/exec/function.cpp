@@ -95,6 +95,7 @@ struct TracedCode::Trace final : RefCounted {
         signature(std::move(types)),
         form(std::move(result)),
         function(std::move(traced.function)),
+        went_by(std::move(traced.facts)),
         leaked_(std::move(traced.leaked)),
         leaks_(!leaked_.empty()) {}
   const Typed* const typed;
@@ -102,6 +103,7 @@ struct TracedCode::Trace final : RefCounted {
   const std::vector<Type> signature;
   const Form form;
   const Ref<ConcreteFunction> function;
+  const Ref<TraceFacts> went_by;
 
   // Symbols that left the trace, which the first call gives its values: whoever takes them.
   bool leaks() const { return leaks_.load(std::memory_order_relaxed); }
@@ -122,7 +124,9 @@ struct TracedCode::Trace final : RefCounted {
                             [](const Type& a, const Type& b) {
                               return a.dtype == b.dtype && a.shape.compatible(b.shape);
                             });
-    return attributes && takes ? attributes->difference() : std::nullopt;
+    if (!takes) return std::nullopt;
+    std::optional<Retrace> out = attributes ? attributes->difference() : std::nullopt;
+    return out || !went_by ? out : went_by->retrace();
   }
 
  private:
@@ -229,18 +233,26 @@ Tensors TracedCode::call(const Call& call, Form& form) {
 }
 
 Ref<TracedCode::Trace> TracedCode::find(const Call& call, Tensors& inputs) {
-  auto fits = [&](const Trace& t) {
+  auto takes = [&](const Trace& t) {
     if (!t.is_for(call) || !serves(t.signature, call.tensors)) return false;
     inputs = Tensors(call.tensors);
     return t.function->add_captured(inputs);
   };
+  auto fits = [&](const Trace& t) { return (!t.went_by || t.went_by->hold()) && takes(t); };
   std::lock_guard lock(kept_->mutex);
-  if (Ref<Trace> known = kept_->traces.find(fits)) return known;
+  if (Ref<Trace> known = kept_->traces.find(fits)) {
+    // A trace around this call goes by what this one went by.
+    if (WatchRecord* around = known->went_by ? WatchRecord::current() : nullptr)
+      around->join(*known->went_by);
+    return known;
+  }
   std::vector<Type> signature;
   for (const Tensor& t : call.tensors) signature.push_back({t.dtype(), t.shape()});
   for (;;) {
     Ref<Trace> made = make(signature, call);
-    if (fits(*made)) return made;  // else another thread has changed its attributes meanwhile
+    // Else another thread has changed its attributes meanwhile. What it did to objects itself is
+    // done, and for later calls to see.
+    if (takes(*made)) return made;
   }
 }
 
@@ -257,7 +269,8 @@ Ref<ConcreteFunction> TracedCode::concrete(const Typed& typed, size_t arguments,
                           " types, expected one for each of ", arguments, " arguments"));
   std::lock_guard lock(kept_->mutex);
   if (auto known = kept_->traces.find([&](const Trace& t) {
-        return t.is_for({.typed = &typed, .tensors = {}}) && t.signature == signature;
+        return t.is_for({.typed = &typed, .tensors = {}}) && t.signature == signature &&
+               (!t.went_by || t.went_by->hold());
       }))
     return known->function;
   return make(signature, {.typed = &typed, .tensors = {}})->function;
@@ -367,6 +380,10 @@ void TracedCode::Kept::warn_of(const Retrace& why, Where line,
     d.fixes.push_back(manual_fix(cat("pass it to `", function,
                                      "` as an argument, or make it a Variable or a "
                                      "`TensorAttribute`: calls read those anew")));
+  else if (why.kind == Retrace::Kind::kFact)
+    d.fixes.push_back(manual_fix(
+        "set it once, before the calls; a value that changes belongs into a Variable, which calls "
+        "read anew: `weight.assign(...)`"));
   else
     d.fixes.push_back(
         manual_fix(cat("give ", why.part, " the same dtype and structure each time")));

@@ -22,9 +22,12 @@ std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, 
     }
   } closing{tracer};
   Creations creations(tracer, inputs);
+  Ref<TraceFacts> facts;
   {
     Tracing in(tracer, true);
+    WatchRecord watching;
     std::optional<Tensors> outputs = host.run_body(tracer);
+    facts = watching.finish();
     if (!outputs) {
       closing.finished = true;
       return std::nullopt;
@@ -35,6 +38,7 @@ std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, 
   }
   tracer.close();
   Attempt out{{}, creations.survivors()};
+  out.traced.facts = std::move(facts);
   if (last && !out.made.empty()) host.refuse(out.made.front());
   if (Variable lost = creations.kept_by_graph(); lost.defined()) host.refuse(lost);
   host.ended(tracer, out.made.empty());

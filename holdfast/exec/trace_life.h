@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "holdfast/exec/concrete.h"
+#include "holdfast/exec/watched.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/variable.h"
 
@@ -31,6 +32,7 @@ class HOLDFAST_API TraceHost {
 struct Traced {
   Ref<ConcreteFunction> function;
   std::vector<Tensor> leaked;  // symbols that the program still holds
+  Ref<TraceFacts> facts;       // what it went by on objects of C++; null for nothing
 };
 
 /// Traces the host's code for a call with these tensors; none, or empty ones, for types alone.

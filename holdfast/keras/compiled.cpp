@@ -8,6 +8,7 @@
 #include "holdfast/keras/losses/by_shapes.h"
 #include "holdfast/keras/outputs.h"
 #include "holdfast/keras/training.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
@@ -278,6 +279,8 @@ void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Neste
   for (size_t i = 0; i < outputs_.size() && i < truths.size(); ++i) {
     if (truths[i].leaves().empty()) continue;
     const Tensor t = truths[i].first("`y`"), p = predictions[i].first("`y_pred`");
+    for (const auto* list : {&outputs_[i].metrics, &outputs_[i].weighted})
+      for (const Ref<Metric>& m : *list) goes_by(*m);
     for (const Ref<Metric>& m : outputs_[i].metrics) m->update_state(t, p, {});
     Tensor weight = i < weights.size() && weights[i].is_tensor() ? weights[i].tensor() : Tensor();
     for (const Ref<Metric>& m : outputs_[i].weighted) m->update_state(t, p, weight);

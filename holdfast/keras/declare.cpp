@@ -9,6 +9,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/name_list.h"
 #include "holdfast/exec/module.h"
+#include "holdfast/exec/watched.h"
 #include "holdfast/keras/function.h"
 #include "holdfast/keras/known_class.h"
 #include "holdfast/keras/policy.h"
@@ -137,12 +138,14 @@ void set_option(Declared& object, const ClassDef& def, const std::string& name,
                       : std::vector<Fix>{manual_fix(cat("did you mean `", near, "`?"))});
   }
   option->set(object.option_place(), value, cat("`", name, "` of ", def.name));
+  if (auto* changed = dynamic_cast<const Object*>(&object)) note_change(*changed);
 }
 
 void set_weight(Object& object, const Weight& weight, const Variable& to) {
   Variable before = weight.get(object);
   weight.set(object, to);
   if (auto* module = dynamic_cast<ModuleObject*>(&object)) module->replace(before, to);
+  note_change(object);
 }
 
 void set_option_at(const ClassDef& def, void* options, size_t place, const Config& value) {

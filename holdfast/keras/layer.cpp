@@ -18,6 +18,7 @@
 #include "holdfast/keras/optimizer.h"
 #include "holdfast/keras/seed_generator.h"
 #include "holdfast/keras/symbol.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
@@ -89,7 +90,10 @@ void reset_layer_names() {
   names.given.clear();
 }
 
-Layer::~Layer() { let_go(added_losses_); }
+Layer::~Layer() {
+  forget_watched(*this);
+  let_go(added_losses_);
+}
 
 void Layer::hold_given_layers() {
   std::vector<Ref<Layer>> given;
@@ -107,15 +111,18 @@ void Layer::configured() { set_options(LayerOptions(common_)); }
 void Layer::set_options(const LayerOptions& o) {
   common_ = o;
   hold_given_layers();
-  if (o.name.empty()) return;
-  named_ = true;
-  set_name(o.name, scope_of(o.name));
+  if (!o.name.empty()) {
+    named_ = true;
+    set_name(o.name, scope_of(o.name));
+  }
+  note_change(*this);
 }
 
 void Layer::set_policy(const Policy& policy) {
   common_.dtype = policy;
   if (const Option* own = definition().find("dtype"))
     own->set(option_place(), policy.name, cat("`dtype` of ", described()));
+  note_change(*this);
 }
 
 void Layer::name_it() {
@@ -167,6 +174,7 @@ CallScope::CallScope(Layer& layer, std::optional<bool> training)
       around_(training_in_force),
       outermost_(outermost) {
   training_in_force = training_;
+  goes_by(layer);
   if (!outermost) {
     outermost = &layer;
     layer.clear_losses();
@@ -268,6 +276,7 @@ FrozenListener frozen_listener = nullptr;
 void set_made_listener(MadeListener listener) { made_listener = listener; }
 void set_frozen_listener(FrozenListener listener) { frozen_listener = listener; }
 void note_made(ModuleObject& made) {
+  if (WatchRecord* record = WatchRecord::current()) record->renew(made);
   if (made_listener) made_listener(made);
 }
 
@@ -403,6 +412,7 @@ void Layer::replace(const Variable& before, const Variable& now) {
     std::erase_if(regularized_, [&](const auto& each) { return each.first == before; });
     std::erase(not_cast_, before.state());
   }
+  note_change(*this);
 }
 
 Tensor Layer::read(const Variable& weight) const {
@@ -448,6 +458,7 @@ std::vector<Tensor> Layer::losses() const {
     for (const Tensor& t : *layer.added_losses_.read()) out.push_back(t);
   };
   auto penalties = [&](const Layer& layer) {
+    goes_by_training(layer);
     for (const auto& [weight, rule] : layer.regularized_)
       if (layer.trainable() && weight.trainable()) out.push_back((*rule)(weight.read()));
   };
@@ -479,8 +490,12 @@ LossesKept::~LossesKept() {
 }
 
 void Layer::set_trainable(bool trainable) {
-  common_.trainable = trainable;
-  for (const Ref<Layer>& l : inner_layers()) l->common_.trainable = trainable;
+  auto set = [&](Layer& layer) {
+    layer.common_.trainable = trainable;
+    note_change(layer);
+  };
+  set(*this);
+  for (const Ref<Layer>& l : inner_layers()) set(*l);
 }
 
 std::vector<LayerCall*> Layer::calls() const {
@@ -521,6 +536,7 @@ class Gather {
  public:
   explicit Gather(bool trained, bool seeds = false) : trained_(trained), seeds_(seeds) {}
   void layer(const Layer& layer) {
+    goes_by_training(layer);
     // A layer that is not trainable says so for all that is inside it.
     if (!seen_.insert(&layer).second || (trained_ && !layer.trainable())) return;
     Direct parts;

@@ -10,6 +10,7 @@
 #include "holdfast/keras/example_weights.h"
 #include "holdfast/keras/foreign_loss.h"
 #include "holdfast/keras/layer.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -109,6 +110,7 @@ void Loss::set_options(LossOptions o) {
     fail(Code::E1101, cat("`dtype` of ", class_name(), " is ", holdfast::name(o.dtype),
                           ", expected a dtype of floats"));
   common_ = std::move(o);
+  note_change(*this);
 }
 
 void Loss::visit(Visitor& see) const {
@@ -158,6 +160,7 @@ Tensor Loss::call_parts(const Nested& y_true, const Nested& y_pred) {
 }
 
 Tensor Loss::of_parts(const Nested& y_true, const Nested& y_pred, const Tensor& sample_weight) {
+  goes_by(*this);
   Tensor own;
   if (own_value(y_true, y_pred, sample_weight, own)) return own;
   DType d = dtype();
@@ -171,6 +174,7 @@ Tensor Loss::of_parts(const Nested& y_true, const Nested& y_pred, const Tensor& 
 
 Tensor Loss::operator()(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
                         const MaybeIn& mask) {
+  goes_by(*this);
   Tensor own, weight = sample_weight ? sample_weight->tensor() : Tensor();
   return own_value(y_true.tensor(), y_pred.tensor(), weight, own)
              ? own

@@ -11,6 +11,7 @@
 #include "holdfast/keras/loss.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/metrics/mean.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -60,9 +61,11 @@ class LossMetric final : public MeanOfValues {
 
 void Metric::set_options(const MetricOptions& o) {
   common_ = o;
-  if (o.name.empty()) return;
-  named_ = true;
-  set_name(o.name, cat(context().name_scope, o.name, "/"));
+  if (!o.name.empty()) {
+    named_ = true;
+    set_name(o.name, cat(context().name_scope, o.name, "/"));
+  }
+  note_change(*this);
 }
 
 void Metric::name_it() {
@@ -157,6 +160,7 @@ std::vector<Variable> MeanOfValues::variables() const {
 
 void MeanOfValues::update_state(const Tensor& y_true, const Tensor& y_pred,
                                 const Tensor& sample_weight) {
+  goes_by(*this);
   Tensor weight = sample_weight, mask = y_pred.defined() ? mask_of(y_pred) : Tensor();
   if (mask.defined()) weight = where_counted(weight, mask, dtype());
   add_values(values(y_true, y_pred), weight);

@@ -12,6 +12,7 @@
 #include "holdfast/keras/layer.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/name_pattern.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -24,7 +25,7 @@ struct Optimizer::Tables {
   std::vector<NamePattern> undecayed_names;
 };
 Optimizer::Optimizer() : tables_(make_owned<Tables>()) {}
-Optimizer::~Optimizer() = default;
+Optimizer::~Optimizer() { forget_watched(*this); }
 namespace {
 
 bool contains(const std::vector<VariableState*>& all, VariableState* one) {
@@ -143,6 +144,7 @@ void Optimizer::set_options(OptimizerOptions o) {
     set_name(common_.name, common_.name + "/");
   }
   begin();
+  note_change(*this);
 }
 
 void Optimizer::name_it() {
@@ -319,6 +321,7 @@ void Optimizer::set_learning_rate(const LearningRate& to) {
     rate_ = Variable();
   }
   common_.learning_rate = to;
+  note_change(*this);
 }
 
 // -- a step
@@ -346,6 +349,7 @@ void Optimizer::apply(const std::vector<Gradient>& gradients,
     fail(Code::E1104, cat(described(), " got ", gradients.size(), " gradients for ",
                           variables.size(), " variables"));
   if (gradients.empty()) return;
+  goes_by(*this);
   build(variables);
   NoTapes unseen;  // steps are no part of what tapes record
   std::vector<Gradient> given;
@@ -359,7 +363,10 @@ void Optimizer::apply(const std::vector<Gradient>& gradients,
   NameScope scope(scope_name());
   move(std::move(given), moved);
   for (const Variable& v : moved)
-    if (const Ref<Constraint>& rule = v.constraint()) v.assign((*rule)(v.read()));
+    if (const Ref<Constraint>& rule = v.constraint()) {
+      goes_by(*rule);
+      v.assign((*rule)(v.read()));
+    }
   counter_.assign_add(Tensor::scalar(int64_t{1}));
 }
 

@@ -7,6 +7,7 @@
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/input_config.h"
 #include "holdfast/keras/step_scope.h"
+#include "holdfast/keras/watching.h"
 
 namespace holdfast::keras {
 
@@ -96,6 +97,7 @@ void SequentialLayer::add(const AnyLayer& layer) {
     }
     all.push_back(held);
   });
+  note_change(*this);
   if (inputs_.is_none()) return begin_as_first();
   outputs_ = run_inside(*held, outputs_);
   if (!built()) set_built_for({inputs_.tensor().shape()});
@@ -168,6 +170,7 @@ Ref<Layer> SequentialLayer::pop() {
     last = all.back();
     all.pop_back();
   });
+  note_change(*this);
   if (inputs_.is_none()) return last;
   // What the layer before gave is there: models may have been made of it.
   const std::vector<Ref<Node>> calls = chain(outputs_);

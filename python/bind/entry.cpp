@@ -7,12 +7,12 @@ namespace holdfast::py {
 
 Entry::Entry(PyObject* d) {
   PyObject *function, *names, *tokens, *places, *guards, *captured, *late, *result, *stores,
-      *finish, *name;
+      *finish, *name, *facts;
   Py_ssize_t count;
-  if (!PyArg_ParseTuple(d, "OnO!O!O!O!O!O!OO!OU", &function, &count, &PyTuple_Type, &names,
+  if (!PyArg_ParseTuple(d, "OnO!O!O!O!O!O!OO!OUO", &function, &count, &PyTuple_Type, &names,
                         &PyList_Type, &tokens, &PyList_Type, &places, &PyList_Type, &guards,
                         &PyList_Type, &captured, &PyList_Type, &late, &result, &PyList_Type,
-                        &stores, &finish, &name))
+                        &stores, &finish, &name, &facts))
     throw PythonError{};
   const Concrete& concrete = concrete_of(function);
   function_ = concrete.function;
@@ -34,6 +34,7 @@ Entry::Entry(PyObject* d) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(stores); ++i)
     stores_.emplace_back(PyList_GET_ITEM(stores, i), places_.size(), outputs);
   name_ = Object::share(name);
+  facts_ = facts_of(facts);
   if (finish != Py_None) {
     finish_ = Object::share(finish);
     return;
@@ -59,7 +60,7 @@ bool Entry::add_captured(const Places& now, Inputs& in) const {
 }
 
 bool Entry::fits(const Bound& call, Inputs& in) const {
-  if (!pattern_.fits(call, in)) return false;
+  if ((facts_ && !facts_->hold()) || !pattern_.fits(call, in)) return false;
   if (!stores_.empty() && journal_is_open()) return false;
   if (!places_.size() && guards_.empty()) {
     for (const Tensor& t : captured_) in.push_back(t);

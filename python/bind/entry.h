@@ -3,16 +3,20 @@
 #pragma once
 
 #include "holdfast/exec/concrete.h"
+#include "holdfast/exec/watched.h"
 #include "python/bind/guards.h"
 #include "python/bind/pattern.h"
 #include "python/bind/stores.h"
 
 namespace holdfast::py {
 
+/// What `make_trace` gave of what a trace goes by; null for None.
+Ref<TraceFacts> facts_of(PyObject* held);
+
 class Entry final : public RefCounted {
  public:
   /// From Python, what `Trace.record` gives: (function, count, names, tokens, places, guards,
-  /// captured, late, result, stores, finish, name).
+  /// captured, late, result, stores, finish, name, facts).
   explicit Entry(PyObject* description);
 
   const Pattern& pattern() const { return pattern_; }
@@ -42,7 +46,8 @@ class Entry final : public RefCounted {
     size_t input, place;
   };
   Ref<ConcreteFunction> function_;
-  Object code_;  // keeps the Python code alive that the graph calls
+  Ref<TraceFacts> facts_;  // null where it went by nothing of the kind
+  Object code_;            // keeps the Python code alive that the graph calls
   Pattern pattern_;
   Locations places_;
   std::vector<Guard> guards_;

@@ -5,6 +5,7 @@
 #include "holdfast/keras/loss.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/optimizer.h"
+#include "holdfast/keras/watching.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras.h"
@@ -255,6 +256,7 @@ void bind_keras_classes(nb::module_& m) {
       [](nb::handle self, const std::string& name) -> nb::object {
         return run([&]() -> nb::object {
           Declared& object = declared_of(self.ptr());
+          if (WatchRecord::current()) keras::goes_by(*object_behind<Shared>(self.ptr()));
           const ClassDef& def = object.definition();
           for (const keras::Weight& w : def.weights)
             if (name == w.name) {

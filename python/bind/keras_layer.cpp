@@ -9,6 +9,7 @@
 #include "holdfast/keras/call_parameters.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/op/context.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
@@ -342,7 +343,10 @@ PyGetSetDef layer_properties[] = {
      "Whether its weights are made.", nullptr},
     {"trainable",
      [](PyObject* o, void*) {
-       return method([&] { return PyBool_FromLong(layer_of(o).trainable()); });
+       return method([&] {
+         keras::goes_by_training(layer_of(o));
+         return PyBool_FromLong(layer_of(o).trainable());
+       });
      },
      [](PyObject* o, PyObject* v, void*) {
        return setter(v, "trainable",
@@ -358,6 +362,7 @@ PyGetSetDef layer_properties[] = {
          std::optional<bool> yes = truth_from(v);  // None: what the class says
          PyObject* kept = !yes ? Py_None : *yes ? Py_True : Py_False;
          if (PyObject_SetAttrString(o, "_supports_masking", kept) < 0) throw PythonError{};
+         note_change(layer_of(o));
        });
      },
      "Whether masks go through it.", nullptr},
@@ -377,7 +382,10 @@ PyGetSetDef layer_properties[] = {
      nullptr},
     {"_policy_name",
      [](PyObject* o, void*) {
-       return method([&] { return text_object(layer_of(o).policy().name).release(); });
+       return method([&] {
+         keras::goes_by(layer_of(o));
+         return text_object(layer_of(o).policy().name).release();
+       });
      },
      [](PyObject* o, PyObject* v, void*) {
        return setter(v, "_policy_name", [&] {
@@ -388,12 +396,18 @@ PyGetSetDef layer_properties[] = {
      nullptr, nullptr},
     {"_layer_dtype",
      [](PyObject* o, void*) {
-       return method([&] { return Py_NewRef(dtype_object(layer_of(o).dtype())); });
+       return method([&] {
+         keras::goes_by(layer_of(o));
+         return Py_NewRef(dtype_object(layer_of(o).dtype()));
+       });
      },
      nullptr, nullptr, nullptr},
     {"_compute_dtype",
      [](PyObject* o, void*) {
-       return method([&] { return Py_NewRef(dtype_object(layer_of(o).compute_dtype())); });
+       return method([&] {
+         keras::goes_by(layer_of(o));
+         return Py_NewRef(dtype_object(layer_of(o).compute_dtype()));
+       });
      },
      nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

@@ -3,6 +3,7 @@
 #include "holdfast/keras/backend.h"
 #include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/metrics/mean.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/ops/math.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
@@ -127,6 +128,7 @@ PyObject* metric_update(PyObject* self, PyObject* args, PyObject* kwargs) {
            weight = given_as(w, "sample_weight");
     if (!labels.defined() || (!values && !predictions.defined()))
       type_error(cat(m.described(), ": `update_state` got None, expected a tensor"));
+    keras::goes_by(m);
     if (auto* born = dynamic_cast<ForeignBornMetric*>(&m))
       born->own_update(labels, predictions, weight);
     else
@@ -140,6 +142,7 @@ PyObject* metric_result(PyObject* self, PyObject*) {
     mark();
     Metric& m = metric_of(self);
     Ref<Metric> keep(&m);
+    keras::goes_by(m);
     auto* born = dynamic_cast<ForeignBornMetric*>(&m);
     return python_from(born ? born->own_result() : m.result()).release();
   });

@@ -14,7 +14,7 @@ constexpr std::pair<const char*, Retrace::Kind> kKinds[] = {
     {"first", Retrace::Kind::kFirst},         {"value", Retrace::Kind::kValue},
     {"shape", Retrace::Kind::kShape},         {"dtype", Retrace::Kind::kDType},
     {"structure", Retrace::Kind::kStructure}, {"object", Retrace::Kind::kObject},
-    {"guard", Retrace::Kind::kGuard}};
+    {"guard", Retrace::Kind::kGuard},         {"fact", Retrace::Kind::kFact}};
 
 Retrace::Kind kind_of(std::string_view word) {
   for (auto& [known, kind] : kKinds)

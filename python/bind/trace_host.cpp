@@ -2,6 +2,7 @@
 #include "holdfast/exec/creations.h"
 #include "holdfast/exec/trace_life.h"
 #include "python/bind/call.h"
+#include "python/bind/entry.h"
 #include "python/bind/graph.h"
 #include "python/bind/nb.h"
 #include "python/bind/object.h"
@@ -56,9 +57,43 @@ class PyTraceHost final : public TraceHost {
   nb::object writer_;
 };
 
+// What a trace went by, as Python holds it.
+struct HeldFacts {
+  Ref<TraceFacts> facts;
+};
+
+void bind_facts(nb::module_& m) {
+  nb::class_<WatchedChange>(m, "WatchedChange")
+      .def_ro("name", &WatchedChange::name)
+      .def_ro("of", &WatchedChange::of)
+      .def_ro("was", &WatchedChange::was)
+      .def_ro("now", &WatchedChange::now)
+      .def(
+          "is_of",
+          [](const WatchedChange& c, nb::handle o) {
+            auto* behind = object_behind<Shared>(o.ptr());
+            return behind && behind == c.object;
+          },
+          "Whether it is an object's that changed.");
+  nb::class_<HeldFacts>(m, "TraceFacts")
+      .def("hold", [](const HeldFacts& f) { return f.facts->hold(); })
+      .def("difference", [](const HeldFacts& f) { return f.facts->difference(); })
+      .def(
+          "join",
+          [](const HeldFacts& f) {
+            if (WatchRecord* around = WatchRecord::current()) around->join(*f.facts);
+          },
+          "The trace that is being made goes by the same.");
+}
+
 }  // namespace
 
+Ref<TraceFacts> facts_of(PyObject* held) {
+  return held == Py_None ? nullptr : nb::cast<const HeldFacts&>(nb::handle(held)).facts;
+}
+
 void bind_trace_host(nb::module_& m) {
+  bind_facts(m);
   set_shared_count(
       [](void* shared) noexcept -> int64_t { return Py_REFCNT(static_cast<PyObject*>(shared)); });
   m.def(
@@ -71,10 +106,13 @@ void bind_trace_host(nb::module_& m) {
           Traced made = make_trace(python, given);
           nb::list leaked;
           for (const Tensor& t : made.leaked) leaked.append(nb::cast(t));
-          return nb::make_tuple(nb::cast(lent(std::move(made.function))), leaked);
+          nb::object facts = nb::none();
+          if (made.facts) facts = nb::cast(HeldFacts{std::move(made.facts)});
+          return nb::make_tuple(nb::cast(lent(std::move(made.function))), leaked, facts);
         });
       },
-      "The function that an object's code is traced to, and the symbols that the program holds.");
+      "The function that an object's code is traced to, the symbols that the program holds, and "
+      "what it went by on objects of C++.");
   m.def(
       "starting_value",
       [](const Tensor& t) {

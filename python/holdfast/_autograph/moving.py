@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._messages.diagnostics import warn
+from .._tracing.facts import read_as
 from .._tracing.recorder import recording
-from .._tracing.retracing import read_as
 from ..errors import used_here
 
 __all__ = ["moving"]

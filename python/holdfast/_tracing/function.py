@@ -174,7 +174,11 @@ class Function(_holdfast.TracedBase):
         if call.symbolic and not symbolic:
             return self._signature.bind(args, kwargs), None
         with self._lock:
-            trace = self._find(call) or self._make(call)
+            trace = self._find(call)
+            if trace is None:
+                trace = self._make(call)
+            elif trace.facts is not None:
+                trace.facts.join()  # a trace around this call goes by what this one went by
         if given[1] is kwargs or not holds_dataset(trace.result):
             return call, trace
         # What it gives is made of its argument: one trace for each dataset.

@@ -66,7 +66,8 @@ def _recorded(trace: Any) -> tuple[Any, ...]:
     stores = [_store(places, trace, *each) for each in trace.stores] if finish is None else []
     result = _template(trace.result) if finish is None else None
     described = trace.concrete, count, names, tokens, places.all, guards
-    return *described, trace.captured, late, result, stores, finish, trace.name
+    rest = result, stores, finish, trace.name, trace.facts
+    return *described, trace.captured, late, *rest
 
 
 # Arguments.

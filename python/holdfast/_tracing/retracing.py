@@ -13,10 +13,11 @@ from .._messages.diagnostics import Mark, mark, module_alias, warn
 from .._messages.logger import get_logger
 from .._messages.provenance import type_text
 from ..errors import used_here
+from .facts import ChangedFact, read_as
 from .locations import MISSING
 from .signature import Call, is_type
 
-__all__ = ["History", "Miss", "read_as"]
+__all__ = ["History", "Miss"]
 
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
 _PACKAGE = __file__.rpartition("_tracing")[0]
@@ -25,7 +26,6 @@ _MOST_LOGGED = 2  # such lines of one function
 
 
 _COLUMNS = 100  # of a headline
-_PATH = re.compile(r"\w+(\.\w+)*")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 _LIST = re.compile(r"a list of \d+")
 
@@ -145,6 +145,8 @@ class History:
         cost = seconds * 1e3
         if not before:
             return Miss("", "", "", "first", cost)
+        if isinstance(guard, ChangedFact):
+            return Miss(guard.part, guard.was, guard.now, "fact", cost, relaxed)
         if guard is not None and guard.is_partial():
             self._warn_partial(guard)
             return Miss(
@@ -253,6 +255,11 @@ class History:
             return f"let the signature leave it open: `input_signature=[{_spec(miss, tf)}]`"
         if miss.kind == "object":
             return f"give the same object each time, or make `{miss.part}` outside the loop"
+        if miss.kind == "fact":
+            return (
+                f"set {_quoted(miss.part)} once, before the calls; a value that changes belongs "
+                "into a Variable, which calls read anew: `weight.assign(...)`"
+            )
         if miss.kind == "guard" and miss.now.endswith(" long"):
             part = _quoted(miss.part)
             return f"let {part} keep its length; what it would get, `{self._name}` can return"
@@ -268,17 +275,6 @@ class History:
     def report(self) -> str:
         """One line a trace."""
         return self._record.report()
-
-
-def read_as(guard: Any) -> str:
-    """What a guard watches: as the user's code reads it, `clock.tick`, else in words."""
-    loc = {} if guard.at is None else guard.at.loc()
-    line = str(loc.get("source", "")).encode()
-    words = line[max(loc.get("col_begin", 0), 0) : max(loc.get("col_end", 0), 0)].decode()
-    name = getattr(guard.location, "name", None)
-    if isinstance(name, str) and _PATH.fullmatch(words) and words.split(".")[-1] == name:
-        return words
-    return str(guard.location.describe())
 
 
 def _quoted(part: str) -> str:

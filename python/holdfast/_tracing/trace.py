@@ -22,6 +22,7 @@ from .._tensors.shape import TensorSpec
 from ..errors import InaccessibleTensorError, fail
 from . import escapes, keep
 from .converter import converter
+from .facts import changed_fact
 from .journal import journal, put
 from .keep import Kept
 from .locations import MISSING, AttributeLocation, Location, called_with
@@ -56,6 +57,7 @@ class Trace:
         self.concrete: Any = None
         self.leaked: list[Any] = []
         self.guards: Any = None
+        self.facts: Any = None  # what it went by on objects of C++: options, weights
         self.captured: list[Any] = []  # tensors, or places that are read again at each call
         self.late: list[tuple[int, Any]] = []
         self.result: Any = None  # the structure that is returned, with slots for tensors
@@ -81,7 +83,10 @@ class Trace:
 
     def broken_guard(self) -> Any:
         """The first thing it read from around it that is not as it was; None if all is."""
-        return self.guards.check() if self.guards else None
+        broken = self.guards.check() if self.guards else None
+        if broken is None and self.facts is not None and not self.facts.hold():
+            return changed_fact(self.facts, self.guards)
+        return broken
 
     def _covers(self, key: tuple[Any, ...]) -> bool:
         if len(key) != len(self.key):
@@ -211,11 +216,11 @@ def make(function: Any, call: Call, number: int) -> Trace:
     with Substitutions(function._substituted) as places:
         host = _Host(function, call, number, places)
         try:
-            concrete, leaked = _holdfast.make_trace(host, call.tensors)
+            concrete, leaked, facts = _holdfast.make_trace(host, call.tensors)
         except RecursionError:
             _refuse_recursion(function)
     trace = host.trace
-    trace.concrete, trace.leaked = concrete, leaked
+    trace.concrete, trace.leaked, trace.facts = concrete, leaked, facts
     return trace
 
 

@@ -6,6 +6,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/backend.h"
 #include "holdfast/keras/layers/checks.h"
+#include "holdfast/keras/watching.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -198,6 +199,7 @@ Tensor BatchNormalizationLayer::call(const Tensor& inputs, const CallOptions& c)
   Tensor mean = in_dtype(moving_mean), variance = in_dtype(moving_variance);
   Tensor scaled = gamma.defined() ? in_dtype(gamma) : Tensor();
   Tensor shifted = beta.defined() ? in_dtype(beta) : Tensor();
+  if (c.training.value_or(false)) goes_by_training(*this);
   if (c.training.value_or(false) && trainable()) {
     if (o.synchronized) need_one_replica(cat("`synchronized` of `", name(), "`"));
     auto [batch_mean, batch_variance] = moments(x, axis, c.mask);
