@@ -60,7 +60,7 @@ bool Entry::add_captured(const Places& now, Inputs& in) const {
 }
 
 bool Entry::fits(const Bound& call, Inputs& in) const {
-  if ((facts_ && !facts_->hold()) || !pattern_.fits(call, in)) return false;
+  if (!pattern_.fits(call, in)) return false;
   if (!stores_.empty() && journal_is_open()) return false;
   if (!places_.size() && guards_.empty()) {
     for (const Tensor& t : captured_) in.push_back(t);

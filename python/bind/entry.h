@@ -20,7 +20,9 @@ class Entry final : public RefCounted {
   explicit Entry(PyObject* description);
 
   const Pattern& pattern() const { return pattern_; }
-  /// Whether a call may run it; collects the inputs, captures included.
+  /// Whether what it went by on objects of C++ is as it was.
+  bool facts_hold() const { return !facts_ || facts_->hold(); }
+  /// Whether a call may run it, if they hold; collects the inputs, captures included.
   bool fits(const Bound& call, Inputs& in) const;
   /// Appends what it captured, read anew. False where a place holds no such tensor any more.
   bool add_captured(const Places& now, Inputs& in) const;

@@ -35,7 +35,7 @@ PyObject* call_fitting(Traces<PyTrace>& traces, const Bound& call) {
   Inputs in;
   Ref<PyTrace> found = traces.find([&](const PyTrace& t) {
     in.clear();
-    return t.entry && t.entry->fits(call, in);
+    return t.entry && t.entry->facts_hold() && t.entry->fits(call, in);
   });
   return found ? found->entry->run(call, in) : nullptr;
 }
