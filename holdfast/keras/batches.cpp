@@ -1,10 +1,13 @@
 // Batches of arrays.
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/io/byte_cursor.h"
+#include "holdfast/io/byte_put.h"
 #include "holdfast/keras/training.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
@@ -12,31 +15,59 @@
 namespace holdfast::keras {
 namespace {
 
-// Rows from `first` to before `last`, in an order of its own for each epoch if wanted.
-Tensor order_of(int64_t first, int64_t last, bool shuffled) {
-  std::vector<int64_t> rows(static_cast<size_t>(last - first));
-  std::iota(rows.begin(), rows.end(), first);
-  InterpreterScope eagerly(nullptr);
-  NoTapes unseen;
-  Tensor order = Tensor::of<int64_t>(rows, Shape{last - first});
-  return shuffled ? random::shuffle(order) : order;
-}
-
+// Rows from `first` to before `last`, in an order of its own for each epoch if wanted: drawn from a
+// seed of the source's own, which a position can hold.
 class Arrays final : public BatchSource {
  public:
   Arrays(const Nested& data, int64_t first, int64_t last, const ArrayOptions& o)
-      : batches_((last - first) / o.batch_size + ((last - first) % o.batch_size != 0)),
-        dataset_(data::arrays(
-            data, {.batch_size = o.batch_size, .order = [first, last, shuffled = o.shuffle] {
-                     return order_of(first, last, shuffled);
-                   }})) {}
+      : first_(first),
+        last_(last),
+        shuffled_(o.shuffle),
+        batches_((last - first) / o.batch_size + ((last - first) % o.batch_size != 0)),
+        dataset_(data::arrays(data,
+                              {.batch_size = o.batch_size, .order = [this] { return order(); }})) {}
 
   int64_t batches() const override { return batches_; }
-  void begin() override { epoch_ = dataset_.iterator(); }
+  void begin() override {
+    if (shuffled_ && epochs_ == 0) seed_ = drawn_seed();
+    ++epochs_;
+    epoch_ = dataset_.iterator();
+  }
   bool next(Nested& batch) override { return epoch_ && epoch_->next(batch); }
+  std::optional<std::string> position() const override {
+    if (!epoch_) return {};
+    return io::Put().place(seed_).place(epochs_).bytes(epoch_->save()).take();
+  }
+  void resume(std::string_view position) override {
+    io::ByteSource bytes = io::ByteSource::of_view("a position among batches", position);
+    io::ByteCursor from(bytes, position, "it");
+    seed_ = static_cast<int64_t>(from.u64());
+    epochs_ = static_cast<int64_t>(from.u64());
+    epoch_ = dataset_.iterator();
+    epoch_->restore(from.take(from.left()));
+  }
 
  private:
+  static int64_t drawn_seed() {
+    InterpreterScope eagerly(nullptr);
+    NoTapes unseen;
+    constexpr auto most = std::numeric_limits<int64_t>::max();
+    return random::uniform({}, {.maxval = most, .dtype = int64}).item<int64_t>();
+  }
+  Tensor order() const {
+    std::vector<int64_t> rows(static_cast<size_t>(last_ - first_));
+    std::iota(rows.begin(), rows.end(), first_);
+    InterpreterScope eagerly(nullptr);
+    NoTapes unseen;
+    Tensor order = Tensor::of<int64_t>(rows, Shape{last_ - first_});
+    if (!shuffled_) return order;
+    return random::stateless_shuffle(order, Tensor::of<int64_t>({seed_, epochs_}));
+  }
+
+  const int64_t first_, last_;
+  const bool shuffled_;
   const int64_t batches_;
+  int64_t seed_ = 0, epochs_ = 0;
   const data::Dataset dataset_;
   std::optional<data::Iterator> epoch_;
 };
@@ -51,6 +82,13 @@ class Elements final : public BatchSource {
     if (batch.kind() != Nested::Kind::kTuple) batch = Nested::tuple({batch});
     return true;
   }
+  std::optional<std::string> position() const override {
+    return epoch_ ? std::optional(epoch_->save()) : std::nullopt;
+  }
+  void resume(std::string_view position) override {
+    epoch_ = dataset_.iterator();
+    epoch_->restore(position);
+  }
 
  private:
   const data::Dataset dataset_;
@@ -58,6 +96,10 @@ class Elements final : public BatchSource {
 };
 
 }  // namespace
+
+void BatchSource::resume(std::string_view) {
+  fail(Code::E1105, "these batches can't go on from a position", "their source says none");
+}
 
 Ref<BatchSource> dataset_source(const data::Dataset& dataset) {
   return make_ref<Elements>(dataset);

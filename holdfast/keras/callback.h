@@ -15,6 +15,7 @@ class Nested;
 
 namespace holdfast::keras {
 
+class BatchSource;
 class ModelLayer;
 
 /// Numbers by name, in the order in which they are shown: "loss", "accuracy", "val_loss".
@@ -96,6 +97,7 @@ struct TrainingPlan {
   int64_t initial_epoch = 0;
   int64_t steps = -1;  // of an epoch; -1: not known
   int64_t verbose = 1;
+  const BatchSource* batches = nullptr;  // what `fit` reads; null in other loops
 };
 
 /// Base of callbacks. A program derives from it and overrides what it wants to be told:

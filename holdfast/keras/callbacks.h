@@ -273,7 +273,11 @@ struct BackupAndRestoreOptions {
   bool double_checkpoint = false;
   bool delete_checkpoint = true;
 };
-/// Writes the state of training to a folder, and goes on from there when training begins again.
+/// Writes the state of training to a folder, and goes on from there when training begins again:
+/// with the weights, the optimizer, the streams of random numbers, and the data where it was, in
+/// the middle of an epoch too (`save_freq` in batches). What is trained is what would have been,
+/// bit for bit; means that are told of the epoch begin there. Where data can't say its place (a
+/// generator), the epoch begins anew; so it does if `latest.position` is removed from the folder.
 class HOLDFAST_API BackupAndRestoreCallback : public Declares<BackupAndRestoreOptions, Callback> {
  public:
   const ClassDef& definition() const override;
@@ -291,7 +295,7 @@ class HOLDFAST_API BackupAndRestoreCallback : public Declares<BackupAndRestoreOp
   std::string file(const char* name) const;
 
   BatchCounter batches_;
-  int64_t epoch_ = 0, batch_ = 0;
+  int64_t epoch_ = 0, batches_done_ = 0;
 };
 
 struct SwapEMAWeightsOptions {

@@ -1,6 +1,7 @@
 // The loops of fit, evaluate and predict.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
@@ -213,7 +214,8 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
   Ref<HistoryCallback> recorder(among<HistoryCallback>(list));
   if (!recorder) list.push_back(recorder = make_ref<HistoryCallback>());
   int64_t steps = o.steps_per_epoch ? *o.steps_per_epoch : batches.batches();
-  Callbacks callbacks(std::move(list), &model, {o.epochs, o.initial_epoch, steps, o.verbose});
+  Callbacks callbacks(std::move(list), &model,
+                      {o.epochs, o.initial_epoch, steps, o.verbose, &batches});
 
   model.stop_training = false;
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTrain);
@@ -224,14 +226,24 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
   bool told_of_nan = false, trained = false;
   callbacks.tell(Moment::kTrainBegin);
   Logs logs;
-  const int64_t first = model.resumes_at.value_or(o.initial_epoch);
+  const auto resumed = model.resumes_at.value_or(ModelLayer::Resumed{.epoch = o.initial_epoch});
+  const int64_t first = resumed.epoch;
+  int64_t behind = 0;      // batches of an epoch that another run trained on
+  bool under_way = false;  // the data goes on where it is
+  if (!resumed.position.empty()) {
+    batches.resume(resumed.position);
+    behind = resumed.batches;
+    under_way = behind > 0 || o.steps_per_epoch;
+  }
   const int64_t at_once = steps_per_execution(model);
   for (int64_t epoch = first; epoch < o.epochs; ++epoch) {
     model.reset_metrics();
     callbacks.tell(Moment::kEpochBegin, epoch);
-    if (epoch == first || !o.steps_per_epoch) batches.begin();
+    if (!under_way) batches.begin();
+    under_way = o.steps_per_epoch.has_value();
     Nested batch, results;
-    int64_t done = 0;
+    const int64_t before = std::exchange(behind, 0);
+    int64_t done = before;
     bool reads = callbacks.reads_logs(Moment::kTrainBatchEnd);
     while (more(o.steps_per_epoch, done)) {
       if (!next_batch(batches, batch)) {
@@ -250,7 +262,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
         }
         if (at_once > 1 && !told_of_nan) states.note();  // for the next of them
       });
-      if (epoch == first && begun == 0) states = SmallStates(model);  // it is built now
+      if (epoch == first && begun == before) states = SmallStates(model);  // it is built now
       Logs now = reads ? Logs::of(results) : Logs();
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
@@ -272,7 +284,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
                   "`steps_per_epoch` is more than what is left of the data",
                   "give the dataset `repeat()`, or a smaller `steps_per_epoch`");
     trained = true;
-    logs = told_at_end(model, results).sorted();
+    logs = results.is_none() ? Logs() : told_at_end(model, results).sorted();
     if (validation && validates_after(o, epoch)) {
       EvaluateOptions quiet{.verbose = 0, .steps = o.validation_steps};
       evaluate(model, *validation, quiet, &callbacks)

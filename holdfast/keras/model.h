@@ -70,8 +70,14 @@ class HOLDFAST_API ModelLayer : public Layer {
 
   /// Set by callbacks: the loop ends after the batch that is under way.
   bool stop_training = false, stop_evaluating = false, stop_predicting = false;
-  /// Where `fit` goes on, if a callback says so when training begins: another run's epoch.
-  std::optional<int64_t> resumes_at = {};
+  /// A training that was interrupted.
+  struct Resumed {
+    int64_t epoch = 0;
+    int64_t batches = 0;        // of that epoch, that were trained on
+    std::string position = {};  // of the data behind them; empty: the epoch begins anew
+  };
+  /// Where `fit` goes on, if a callback says so when training begins.
+  std::optional<Resumed> resumes_at = {};
 
  private:
   Ref<Compiled> compiled_;

@@ -157,6 +157,10 @@ class HOLDFAST_API BatchSource : public RefCounted {
   virtual bool next(Nested& batch) = 0;
   /// Batches of an epoch; -1 where that is not known.
   virtual int64_t batches() const { return -1; }
+  /// Where it stands, with what later epochs draw, as bytes for files; none where it can't say.
+  virtual std::optional<std::string> position() const { return {}; }
+  /// Goes on from there, in place of `begin`.
+  virtual void resume(std::string_view position);
 };
 
 struct ArrayOptions {

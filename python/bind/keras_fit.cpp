@@ -6,6 +6,7 @@
 #include "holdfast/keras/outputs.h"
 #include "holdfast/keras/step_scope.h"
 #include "holdfast/keras/training.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
 
@@ -172,8 +173,12 @@ Ref<keras::StepFunction> python_make_step(ModelLayer& model, Kind kind) {
 
 class PySource final : public keras::BatchSource {
  public:
-  PySource(PyRef begin, PyRef next, int64_t batches)
-      : begin_(std::move(begin)), next_(std::move(next)), batches_(batches) {}
+  PySource(nb::object source, int64_t batches)
+      : begin_(method_of(source, "begin")),
+        next_(method_of(source, "next_batch")),
+        position_(method_of(source, "position")),
+        resume_(method_of(source, "resume")),
+        batches_(batches) {}
   void begin() override {
     NeedGil gil("batches of Python's");
     called(begin_.get());
@@ -186,9 +191,23 @@ class PySource final : public keras::BatchSource {
     return true;
   }
   int64_t batches() const override { return batches_; }
+  std::optional<std::string> position() const override {
+    NeedGil gil("a position among batches");
+    PyRef got = called(position_.get());
+    if (got.get() == Py_None) return {};
+    return bytes_of(got.get());
+  }
+  void resume(std::string_view position) override {
+    NeedGil gil("batches of Python's");
+    nb::bytes bytes(position.data(), position.size());
+    called(resume_.get(), bytes.ptr());
+  }
 
  private:
-  Callable begin_, next_;
+  static PyRef method_of(nb::handle source, const char* name) {
+    return Object::share(nb::object(source.attr(name)).ptr());
+  }
+  Callable begin_, next_, position_, resume_;
   int64_t batches_;
 };
 
@@ -197,9 +216,7 @@ Ref<keras::BatchSource> source_from(nb::handle o) {
   if (o.is_none()) return {};
   if (nb::hasattr(o, "next_batch")) {
     nb::object batches = o.attr("batches");
-    return make_ref<PySource>(Object::share(nb::object(o.attr("begin")).ptr()),
-                              Object::share(nb::object(o.attr("next_batch")).ptr()),
-                              batches.is_none() ? -1 : nb::cast<int64_t>(batches));
+    return make_ref<PySource>(nb::borrow(o), batches.is_none() ? -1 : nb::cast<int64_t>(batches));
   }
   nb::dict d = nb::borrow<nb::dict>(o);
   auto part = [&](const char* name) {

@@ -181,6 +181,40 @@ TEST(CallbacksTest, TrainingGoesOnWhereItWasInterrupted) {
   EXPECT_FALSE(fs::exists(folder.file("backup")));  // it is done
 }
 
+TEST(CallbacksTest, TrainingGoesOnInTheMiddleOfAnEpoch) {
+  Folder folder;
+  Data d;
+  auto pipeline = [&] {
+    return data::Dataset::from_tensor_slices(Nested::tuple({d.x, d.y})).shuffle(24).batch(4);
+  };
+  auto fresh = [] {
+    random::set_seed(5);
+    Sequential model({Input({3}), layers::Dense(4), layers::Dropout(0.4), layers::Dense(1)});
+    model.compile({.optimizer = "adam", .loss = "mse"});
+    return model;
+  };
+  auto weights = [](const Sequential& model) {
+    std::vector<std::vector<float>> out;
+    for (const Tensor& t : model.get_weights()) out.push_back(t.to_vector<float>());
+    return out;
+  };
+  FitOptions o{.epochs = 3, .verbose = 0};
+  Sequential whole = fresh();
+  whole.fit(pipeline(), o);
+  o.callbacks = {
+      callbacks::BackupAndRestore({.backup_dir = folder.file("backup"), .save_freq = 2})};
+  int told = 0;
+  o.callbacks.push_back(callbacks::LambdaCallback({.on_train_batch_end = [&](int64_t, Logs&) {
+    if (++told == 9) throw std::runtime_error("interrupted");
+  }}));
+  EXPECT_THROW(fresh().fit(pipeline(), o), std::runtime_error);
+  o.callbacks.pop_back();
+  Sequential again = fresh();
+  again.fit(pipeline(), o);
+  EXPECT_EQ(weights(again), weights(whole));
+  EXPECT_EQ(again->compiled().optimizer()->iterations().read().item<int64_t>(), 18);
+}
+
 TEST(CallbacksTest, EvaluationUsesTheMovingAverages) {
   Data d;
   Sequential model = line(optimizers::SGD({.learning_rate = 0.1, .use_ema = true}).ref());

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -101,6 +101,13 @@ class _Sequence:
             self._pool.shutdown(wait=False)
             self._pool = None
 
+    def position(self) -> bytes | None:
+        """None: what a program's own class draws for its batches is not known."""
+        return None
+
+    def resume(self, position: bytes) -> None:
+        _refuse_position(self._sequence)
+
     def __del__(self) -> None:
         if self.__dict__.get("_pool") is not None:
             self._stop()
@@ -129,6 +136,19 @@ class _Iterable:
             return _as_batch(batch)
         return None
 
+    def position(self) -> bytes | None:
+        """Where a dataset's iterator stands; None of others."""
+        if not isinstance(self._iterator, _holdfast.DatasetIteratorBase):
+            return None
+        return _holdfast.data_iterator_save(self._iterator)
+
+    def resume(self, position: bytes) -> None:
+        begun = iter(self._source)
+        if not isinstance(begun, _holdfast.DatasetIteratorBase):
+            _refuse_position(self._source)
+        _holdfast.data_iterator_restore(begun, position)
+        self._iterator = begun
+
 
 class Weighed:
     """Batches of another source, whose examples weigh what their classes do."""
@@ -152,6 +172,16 @@ class Weighed:
                 "it weighs examples by their targets, and `sample_weight` can't be given too",
             )
         return (*batch, _holdfast.weights_by_class(np.asarray(batch[1]), self._weights))
+
+    def position(self) -> bytes | None:
+        return self._source.position()  # type: ignore[no-any-return]
+
+    def resume(self, position: bytes) -> None:
+        self._source.resume(position)
+
+
+def _refuse_position(source: Any) -> NoReturn:
+    fail("E1301", f"a position that was saved does not belong to a {type(source).__name__}")
 
 
 def _as_batch(batch: Any) -> Any:
