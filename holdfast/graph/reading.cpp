@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/written_call.h"
 #include "holdfast/tensor/scope.h"
 
@@ -50,8 +51,9 @@ Diagnostic no_truth(const Tensor& t) {
                    "` is traced");
   d.why = cat("it gets a value when `", d.subject.owner.name,
               "` runs, and `if`, `while`, `?:`, `&&` want one now");
-  d.fixes = {manual_fix(cat("choose in the graph: `cond(", d.subject.name,
-                            ", [&] { ... }, [&] { ... })` for code, `where(", d.subject.name,
+  std::string code = in_code(born, name);
+  d.fixes = {manual_fix(cat("choose in the graph: `cond(", code,
+                            ", [&] { ... }, [&] { ... })` for code, `where(", code,
                             ", ..., ...)` for values"))};
   return d;
 }

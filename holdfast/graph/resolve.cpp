@@ -165,7 +165,7 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
 }
 
 // Asked for a value while its trace is still being written.
-void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
+void tell_open(Diagnostic& d, const Scope& s, const std::string& name, const std::string& code) {
   const Scope* f = function_around(&s);
   if (context().lifted) {
     d.code = Code::E0109;
@@ -185,7 +185,7 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
     d.why = cat("a graph writes ops down, and a session computes them; `", name,
                 "` is a recipe and not a number");
     d.fixes.push_back(
-        manual_fix(cat("run it in a session: `", written(Advice::kRunInSession, {name}), "`")));
+        manual_fix(cat("run it in a session: `", written(Advice::kRunInSession, {code}), "`")));
     return;
   }
   d.headline = cat("`", name, "` has no value yet: `", f->name, "` is being traced");
@@ -233,7 +233,7 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
       {Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), made), false});
   d.labels.push_back(used_here(used_text(s)));
   if (s.open())
-    tell_open(d, s, name);
+    tell_open(d, s, name, in_code(t.born(), given));
   else if (s.kind == ScopeKind::kBranch)
     tell_branch(d, s, name, t);
   else if (s.kind == ScopeKind::kLoop)

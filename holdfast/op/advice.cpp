@@ -172,6 +172,11 @@ std::string visible_name(const Scope& s) {
 
 std::string source_text(Where at) { return source_text(at, kLongestName); }
 
+std::string in_code(Where born, const std::string& found) {
+  std::string words = found.empty() ? source_text(born) : found;
+  return words.empty() ? "the_tensor" : words;
+}
+
 std::string source_text(Where at, size_t longest) {
   Loc loc = locate(at);
   if (loc.col_begin < 0 || loc.col_end <= loc.col_begin) return "";

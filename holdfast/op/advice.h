@@ -79,5 +79,8 @@ HOLDFAST_API std::string visible_name(const Scope&);
 /// The source of the expression that a tensor was born from, if it is short and on one line.
 HOLDFAST_API std::string source_text(Where);
 HOLDFAST_API std::string source_text(Where, size_t longest);
+/// What advice calls a tensor in code: the words that were found for it, those it was born with, or
+/// a word that stands for it. An op's name would read as one of the program's.
+HOLDFAST_API std::string in_code(Where born, const std::string& found);
 
 }  // namespace holdfast

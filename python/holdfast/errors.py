@@ -267,7 +267,7 @@ class DiagnosticError(Exception):
         return self._text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return from_diagnostic, (dict(self._said), self._text, "", "", self.code)
+        return _told_again, (dict(self._said), self._text)
 
 
 _classes: dict[str, type[DiagnosticError]] = {}
@@ -324,7 +324,15 @@ def from_diagnostic(
     added = _place_use(said), add_holder(said), add_other_operand(said), rename_receiver(said)
     if any(added) | enrich(said):
         text = _holdfast.render(said)
-    kind = _class_of(code, status, bases, said.get("op") or "")
+    return _made(_class_of(code, status, bases, said.get("op") or ""), said, text)
+
+
+def _told_again(said: dict[str, Any], text: str) -> DiagnosticError:
+    """An error that was pickled: what surrounds it now has nothing to do with it."""
+    return _made(_class_of(said["code"], "", "", said.get("op") or ""), said, text)
+
+
+def _made(kind: type[DiagnosticError], said: dict[str, Any], text: str) -> DiagnosticError:
     made = kind.__new__(kind, text)
     made._said, made._text, made._data = said, text, None
     if isinstance(made, FileNotFoundError):

@@ -104,6 +104,17 @@ TEST(AdviceTest, APlaceholderThatIsNotFed) {
   expect_cpp(d);
 }
 
+TEST(AdviceTest, ATensorWithoutWordsHasNoOpsNameInCode) {
+  auto graph = make_graph("g");
+  GraphScope in(graph);
+  Tensor x = graph->placeholder(float32, {}, "x");
+  std::vector<Tensor> sums{x + x};
+  Diagnostic d = said([&] { value(sums[0]); });
+  EXPECT_EQ(d.code, Code::E0203);
+  EXPECT_TRUE(advises(d, "session.run(the_tensor)"));
+  expect_cpp(d);
+}
+
 TEST(AdviceTest, AValueOfAFunctionThatIsBeingTraced) {
   Diagnostic d;
   auto f = function([&](Tensor x) {

@@ -20,7 +20,6 @@ NEEDS_RANK = {
         "image_gradients",
         "psnr",
         "resize",
-        "rot90",
         "sobel_edges",
         "ssim",
         "ssim_multiscale",

@@ -86,10 +86,6 @@ def through_a_filter(n: Any) -> Any:
     return list(filter(lambda v: v > 0, [n, -n]))
 
 
-def by_a_key(n: Any) -> Any:
-    return sorted([3, 1], key=lambda v: v * n)
-
-
 def among_keys(n: Any) -> Any:
     return n in {1: "one", 2: "two"}
 
@@ -114,7 +110,6 @@ SAID: list[tuple[Callable[[Any], Any], str, str]] = [
     (counted, "E0201", "`tf.range(n)`"),
     (through_a_filter, "E0201", "`v > 0` is asked for its truth"),
     (through_a_filter, "E0201", "tf.boolean_mask"),
-    (by_a_key, "E0201", "tf.argsort(keys)"),
     (among_keys, "E0201", "`tf.reduce_any(tf.equal(n, [1, 2]))`"),
     (sized_by_it, "E0204", "`tf.zeros` is part of the graph"),
     (texts, "E0902", "`tf.constant('positive')` and `tf.constant('negative')`"),
