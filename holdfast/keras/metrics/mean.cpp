@@ -1,7 +1,7 @@
 #include "holdfast/keras/metrics/mean.h"
 
-#include "holdfast/keras/example_weights.h"
 #include "holdfast/keras/layer.h"
+#include "holdfast/keras/sample_weights.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"

@@ -1,4 +1,4 @@
-#include "holdfast/keras/example_weights.h"
+#include "holdfast/keras/sample_weights.h"
 
 #include <tuple>
 
