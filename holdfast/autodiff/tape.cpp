@@ -38,7 +38,7 @@ void refuse_stand_ins(const std::vector<Tensor>& targets, const std::vector<Sour
   for (const Tensor& y : targets) {
     if (!y.is_symbolic()) continue;
     try {
-      refuse(stand_ins().made_before(y, opened), "");
+      refuse(stand_ins().made_before(y, opened));
     } catch (Error& e) {
       Diagnostic d = e.diagnostic();
       d.labels.push_back({Role::kStored, locate(y.born()), "it is taken in here", false});

@@ -276,7 +276,7 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     Tensors values;
     if (auto replace = stand_ins().replace; replace && replace({&t, 1}, values))
       return resolve(values[0], name);
-    if (auto refuse = stand_ins().refuse) refuse(t, name);
+    if (auto refuse = stand_ins().refuse) refuse(t);
     const Scope &side = *graph_->scope, &here = *function_around(&side);
     Diagnostic d = lost(t, name);
     d.code = Code::E0110;

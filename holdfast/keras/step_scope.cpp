@@ -47,7 +47,7 @@ Tensor made_before(const Tensor& used, Where line) {
   return root_of(used, from.file, from.line, locate(here()).line);
 }
 
-void refuse_symbol(const Tensor& used, const std::string&) {
+void refuse_symbol(const Tensor& used) {
   if (!is_model_symbol(used)) return;
   const Loc at = locate(here());
   const Tensor t = root_of(used, at.file, at.line, at.line);

@@ -97,6 +97,12 @@ const Scope* written_around(const Scope* s) {
   raise(std::move(d));
 }
 
+void refuse_stand_ins(std::span<const Tensor> in) {
+  if (auto refuse = stand_ins().refuse)
+    for (const Tensor& t : in)
+      if (t.defined() && t.is_symbolic()) refuse(t);
+}
+
 // The innermost open scope that owns a symbol among the inputs; else whoever was asked.
 Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* asked) {
   const Scope* best = nullptr;
@@ -105,18 +111,14 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
     const Scope* s = scope_of(t);
     if (!s || !s->open() || s == best) continue;
     if (best && !s->inside(best) && !best->inside(s)) {
-      if (auto refuse = stand_ins().refuse)
-        for (size_t i = 0; i < in.size(); ++i)
-          if (in[i].defined()) refuse(in[i], operand_source(op, in, static_cast<int>(i)).text);
+      refuse_stand_ins(in);
       two_graphs(op, in, *whose, t);
     }
     if (!best || s->depth > best->depth) best = s, whose = &t;
   }
-  if (context().lifted) return asked;     // it says why not
-  if (op.traits.update != Update::kNone)  // no call of a model would make the change
-    if (auto refuse = stand_ins().refuse)
-      for (size_t i = 0; i < in.size(); ++i)
-        if (in[i].defined()) refuse(in[i], operand_source(op, in, static_cast<int>(i)).text);
+  if (context().lifted) return asked;  // it says why not
+  // No call of a model would make the change.
+  if (op.traits.update != Update::kNone) refuse_stand_ins(in);
   // Inside a branch or a loop's body, what is captured from around it is used there.
   if (best && asked && asked->scope() && asked->scope()->inside(best)) return asked;
   return best ? best->interpreter : asked;

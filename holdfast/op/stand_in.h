@@ -13,9 +13,9 @@ namespace holdfast {
 struct StandIns {
   /// The values in the place of such symbols among `in`; false where there is none to replace.
   bool (*replace)(std::span<const Tensor> in, Tensors& out) = nullptr;
-  /// Throws for such a symbol, which has no value where it is used. `name` is what the user calls
-  /// it. Returns where `t` is something else.
-  void (*refuse)(const Tensor& t, const std::string& name) = nullptr;
+  /// Throws for such a symbol, which has no value where it is used. Returns where `t` is something
+  /// else.
+  void (*refuse)(const Tensor& t) = nullptr;
   /// What the code below a line made such a symbol of, and did not make itself.
   Tensor (*made_before)(const Tensor& t, Where line) = nullptr;
   /// What the program calls a symbol where it is now; "" where that is not known. A language's.
