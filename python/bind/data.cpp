@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "holdfast/base/text.h"
-#include "holdfast/data/argument.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/loop.h"
@@ -533,22 +532,6 @@ void bind_data(nb::module_& m) {
       WithoutGil others;
       it->restore(bytes);
       return 0;
-    });
-  });
-  m.def("data_carrier", [](nb::handle dataset) {
-    return run([&] { return data::carrier_of(dataset_of(dataset)); });
-  });
-  m.def("data_argument", [](const Tensor& carrier, nb::handle promised) {
-    return made(
-        [&] { return data::dataset_argument(carrier, dataset_of(promised).element_spec()); });
-  });
-  m.def("data_is_open", [](nb::handle dataset) {
-    return run([&] { return !data::open_tensors(*dataset_of(dataset).object()).empty(); });
-  });
-  m.def("data_cardinality_in_graph", [](nb::handle dataset) {
-    return run([&] {
-      mark();
-      return data::cardinality_in_graph(dataset_of(dataset));
     });
   });
   m.def("data_begin_loop", [](nb::handle over) {

@@ -1,4 +1,5 @@
-// Iterators of graphs that sessions run.
+// Datasets that graphs are given or make, and iterators of graphs that sessions run.
+#include "holdfast/data/argument.h"
 #include "holdfast/data/graph_iterators.h"
 #include "holdfast/data/worker.h"
 #include "python/bind/data.h"
@@ -23,6 +24,22 @@ void bind_data_iterators(nb::module_& m) {
         });
       },
       "begins"_a.none());
+  m.def("data_carrier", [](nb::handle dataset) {
+    return run([&] { return data::carrier_of(dataset_of(dataset)); });
+  });
+  m.def("data_argument", [](const Tensor& carrier, nb::handle promised) {
+    return made(
+        [&] { return data::dataset_argument(carrier, dataset_of(promised).element_spec()); });
+  });
+  m.def("data_is_open", [](nb::handle dataset) {
+    return run([&] { return !data::open_tensors(*dataset_of(dataset).object()).empty(); });
+  });
+  m.def("data_cardinality_in_graph", [](nb::handle dataset) {
+    return run([&] {
+      mark();
+      return data::cardinality_in_graph(dataset_of(dataset));
+    });
+  });
   m.def("data_initialize", [](const Tensor& iterator, nb::handle dataset) {
     return run([&] {
       mark();
