@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <thread>
 
 #include "holdfast/holdfast.h"
@@ -114,10 +115,17 @@ TEST(WatchingTest, FrozenLayersAndOptionsOfTheLossHoldForTheNextStep) {
 
 TEST(WatchingTest, ThreadsThatSetAndCallAgreeInTheEnd) {
   layers::LeakyReLU leaky({.negative_slope = 0.5});
-  auto f = function([&](Tensor x) { return leaky(x); });
+  std::mutex option;  // a plain number: who sets it and who reads it take turns
+  auto f = function([&](Tensor x) {
+    std::lock_guard lock(option);
+    return leaky(x);
+  });
   f(kX);
   std::thread other([&] {
-    for (int i = 0; i < 200; ++i) set(*leaky.ref(), "negative_slope", 0.25 * (1 + i % 2));
+    for (int i = 0; i < 200; ++i) {
+      std::lock_guard lock(option);
+      set(*leaky.ref(), "negative_slope", 0.25 * (1 + i % 2));
+    }
   });
   for (int i = 0; i < 200; ++i) {
     float got = total(f(kX));
