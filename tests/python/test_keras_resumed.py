@@ -154,14 +154,17 @@ def test_data_that_changed_is_not_gone_on_with(tmp_path):
     assert int(again.optimizer.iterations) == 5 + 12
 
 
-def test_a_position_of_another_moment_than_the_weights_is_not_used(tmp_path):
+@pytest.mark.parametrize("part", ["steps", "position"])
+def test_a_position_of_another_moment_is_not_used(part, tmp_path):
     backup = keras.callbacks.BackupAndRestore(tmp_path, save_freq=5, delete_checkpoint=False)
     with pytest.raises(RuntimeError, match="broken"):
         model().fit(x, y, batch_size=4, verbose=0, callbacks=[backup, Breaks(7)])
     state = json.loads((tmp_path / "training_metadata.json").read_text())
     assert (state["epoch"], state["batches"]) == (0, 5)
-    state["steps"] = 3
+    state[part] = 3
     (tmp_path / "training_metadata.json").write_text(json.dumps(state))
     again = model()
     again.fit(x, y, batch_size=4, verbose=0, callbacks=[backup])
     assert int(again.optimizer.iterations) == 5 + 12
+    (drawn,) = [v for v in again.variables if "seed_generator" in v.path]
+    assert int(drawn[1]) == 12  # the streams begin anew, too

@@ -68,12 +68,16 @@ void write_position(const std::string& path, const std::string& data,
   io::write_safetensors(path, tensors);
 }
 
-// The data's position; none, and nothing is changed, where the variables are others.
-std::optional<std::string> take_position(const std::string& path,
+// The data's position, which has a sum; none, and nothing is changed, where it has another one or
+// the variables are others.
+std::optional<std::string> take_position(const std::string& path, int64_t sum,
                                          const std::vector<Variable>& variables) {
   ByName<Tensor> tensors = io::read_safetensors(path);
   auto data = tensors.find(kData);
   if (data == tensors.end() || tensors.size() != variables.size() + 1) return {};
+  auto bytes = data->second.span<uint8_t>();
+  std::string position(bytes.begin(), bytes.end());
+  if (io::crc32c(position) != sum) return {};
   std::vector<Tensor> values;
   for (size_t i = 0; i < variables.size(); ++i) {
     auto found = tensors.find(cat("streams/", i));
@@ -83,8 +87,7 @@ std::optional<std::string> take_position(const std::string& path,
     values.push_back(found->second);
   }
   for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(values[i]);
-  auto bytes = data->second.span<uint8_t>();
-  return std::string(bytes.begin(), bytes.end());
+  return position;
 }
 
 // How many steps an optimizer has made; of none where there is no optimizer.
@@ -152,9 +155,11 @@ void BackupAndRestoreCallback::restore() {
     load_weights(*model(), file(files.weights));
     at = {.epoch = *number("epoch")};
     const std::string beside = file(files.position);
-    if (number("steps") != steps_of(*model()) || !fs::exists(beside)) return;
-    auto position = take_position(beside, streams_of(*model()));
-    if (!position || position->empty() || number("position") != io::crc32c(*position)) return;
+    const std::optional<int64_t> sum = number("position");
+    std::error_code none;
+    if (!sum || number("steps") != steps_of(*model()) || !fs::exists(beside, none)) return;
+    auto position = take_position(beside, *sum, streams_of(*model()));
+    if (!position || position->empty()) return;
     at.batches = number("batches").value_or(0);
     at.position = std::move(*position);
   };
