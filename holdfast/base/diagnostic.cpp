@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "holdfast/base/diagnostic_log.h"
+#include "holdfast/base/text.h"
 
 namespace holdfast {
 namespace {
@@ -48,6 +49,15 @@ constexpr bool has_class(std::string_view status) {
 #include "holdfast/base/codes.def"
 #undef HOLDFAST_CODE
 
+constexpr std::string_view kColon = ": ";
+
+// The word that a headline begins with, where a colon follows; who speaks is said by one word.
+std::string first_word(const std::string& headline) {
+  size_t end = headline.find(kColon);
+  if (end == headline.npos || headline.find_first_of(" `\"'") < end) return {};
+  return headline.substr(0, end);
+}
+
 }  // namespace
 
 Fix manual_fix(std::string title) { return {std::move(title), Applicability::kManual, {}}; }
@@ -73,7 +83,7 @@ void Error::name_op(const std::string& op) {
   d.op = op;
   // A value that is out of reach is the story, whichever op asked for it.
   bool lost = !d.subject.owner.name.empty();
-  if (!lost && d.headline.find(op) == std::string::npos) d.headline = op + ": " + d.headline;
+  if (!lost && d.speaker.empty()) speak_as(d, op);
   refresh();
 }
 
@@ -88,7 +98,18 @@ const char* Error::what() const noexcept {
   }
 }
 
+std::string text_of(const Label& l) {
+  return cat(l.text, l.op.empty() ? "" : " from ", l.op, l.place.empty() ? "" : ", ", l.place);
+}
+
+void speak_as(Diagnostic& d, const std::string& who) {
+  if (!d.speaker.empty()) d.headline.erase(0, d.speaker.size() + kColon.size());
+  d.speaker = who;
+  if (!who.empty()) d.headline = cat(who, kColon, d.headline);
+}
+
 void raise(Diagnostic d) {
+  if (d.speaker.empty()) d.speaker = first_word(d.headline);
   if (info(d.code).severity == Severity::kBug) d.severity = Severity::kBug;
   if (d.severity == Severity::kWarning) d.severity = Severity::kError;
   if (d.severity == Severity::kBug) {
@@ -130,5 +151,10 @@ void fail(Code code, std::string headline, std::string why, std::vector<Fix> fix
 void bug(std::string what) { fail(Code::E1599, std::move(what)); }
 
 Label used_here(std::string text) { return {Role::kUsed, locate(here()), std::move(text), true}; }
+Label used_here() {
+  Label used = used_here("used here");
+  used.place = kEagerCode;
+  return used;
+}
 
 }  // namespace holdfast

@@ -54,7 +54,14 @@ struct Label {
   Loc loc;
   std::string text;
   bool primary = false;
+  std::string value = {};  // of a birth: what the value is called in the text
+  std::string op = {};     // what it is from; told behind the text
+  std::string place = {};  // where its line runs, such as `kEagerCode`; told last
 };
+/// Of a line that runs as the program does: nothing is being traced.
+inline constexpr const char* kEagerCode = "in eager code";
+/// All that a label says.
+HOLDFAST_API std::string text_of(const Label&);
 
 /// One change to one line. Lines count from 1, columns from 0 in bytes, as in Loc. `new_text`
 /// stands in for `old_text`; with an empty `old_text` it goes before the whole line.
@@ -68,6 +75,7 @@ struct Fix {
   std::string title;
   Applicability applicability = Applicability::kManual;
   std::vector<Edit> edits;
+  std::string argument = {};  // which the call that was refused is to be given
 };
 
 // Out of line: what makes and destroys one is large, and stands in every file that refuses
@@ -82,8 +90,9 @@ struct HOLDFAST_API Diagnostic {
 
   Code code{};
   Severity severity = Severity::kError;
-  std::string headline;
-  std::string op;  // the op, layer or function that refused
+  std::string headline;  // whole, `speaker` and all
+  std::string speaker;   // whose words they are: of "Conv2D: ..." what stands before the colon
+  std::string op;        // the op, layer or function that refused
   TensorInfo subject;
   std::vector<TensorInfo> others;
   std::vector<Label> labels;
@@ -158,7 +167,11 @@ HOLDFAST_API void log_json(const Diagnostic&) noexcept;
 /// Whether HOLDFAST_DIAG holds `word`: "full" shows everything, "error" raises warnings.
 HOLDFAST_API bool diag_mode(const char* word) noexcept;
 
-/// Throws `d` as the class its code names.
+/// Lets `who` say the headline, in place of whoever says it; nobody does where it is empty.
+HOLDFAST_API void speak_as(Diagnostic&, const std::string& who);
+
+/// Throws `d` as the class its code names. A headline that begins with one word and a colon has
+/// that for its speaker, if none is named.
 [[noreturn]] HOLDFAST_API void raise(Diagnostic d);
 /// Throws `code` with a headline and a why, used at the current site.
 [[noreturn]] HOLDFAST_API void fail(Code code, std::string headline, std::string why = {});
@@ -172,8 +185,10 @@ HOLDFAST_API void warn(Diagnostic d);
 /// Replaces where warnings' text goes (Python's stderr); null restores the C++ stderr.
 HOLDFAST_API void set_warning_sink(void (*sink)(const Diagnostic&, const std::string& text));
 
-/// The label "used here" for the line of the user that is executing.
-HOLDFAST_API Label used_here(std::string text = "used here, in eager code");
+/// The label "used here" for the line of the user that is executing, in eager code.
+HOLDFAST_API Label used_here();
+/// The same in other words, wherever the line runs.
+HOLDFAST_API Label used_here(std::string text);
 /// A fix in words only.
 HOLDFAST_API Fix manual_fix(std::string title);
 

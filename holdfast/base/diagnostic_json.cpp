@@ -73,7 +73,7 @@ std::string span(const Label& l) {
   return cat("{\"file\": ", path(l.loc.file), ", \"line\": ", l.loc.line, ", \"col\": ", col(l.loc),
              ", \"is_primary\": ", l.primary,
              ", \"role\": ", quoted(kRoles[static_cast<int>(l.role)]),
-             ", \"label\": ", quoted(l.text), "}");
+             ", \"label\": ", quoted(text_of(l)), "}");
 }
 
 std::string edit(const Edit& e) {

@@ -188,7 +188,7 @@ std::vector<std::vector<Marker>> spread(std::vector<Marker> markers) {
 // The text of a marker of `row`, below it; what stands to its left still hangs on its bar.
 void hanging_rows(const std::vector<Marker>& row, size_t i, const std::string& bar, int column,
                   int width, Rows& out) {
-  const std::string& text = row[i].label->text;
+  const std::string text = text_of(*row[i].label);
   if (text.empty()) return;
   int right = width - columns(bar);
   column = std::min(column, std::max(0, right - std::min(columns(text), kBesideMarks)));
@@ -211,7 +211,7 @@ void marker_rows(const std::vector<Marker>& row, const std::string& bar, int wid
     pad_to(marks, m.begin);
     marks += repeat(m.label->primary ? '^' : '-', m.width());
   }
-  std::string last = one_line(row.back().label->text);
+  std::string last = one_line(text_of(*row.back().label));
   int column = columns(marks) + 1, right = width - columns(bar);
   bool beside = column + columns(last) <= right;
   out.push_back(bar + marks + (last.empty() || !beside ? "" : " " + last));
@@ -233,7 +233,7 @@ void line_rows(const Labels& labels, int gutter, int width, Rows& out) {
   if (source.empty()) {
     for (const Label* l : labels)
       for (const std::string& said :
-           prose(cat("line ", l->loc.line, ": "), l->text, width - columns(bar)))
+           prose(cat("line ", l->loc.line, ": "), text_of(*l), width - columns(bar)))
         out.push_back(bar + said);
     return;
   }
@@ -251,7 +251,8 @@ void line_rows(const Labels& labels, int gutter, int width, Rows& out) {
 
 bool same(const Label& a, const Label& b) {
   return a.loc.file == b.loc.file && a.loc.line == b.loc.line &&
-         a.loc.col_begin == b.loc.col_begin && a.loc.col_end == b.loc.col_end && a.text == b.text;
+         a.loc.col_begin == b.loc.col_begin && a.loc.col_end == b.loc.col_end &&
+         text_of(a) == text_of(b);
 }
 
 // The labels that can be shown: those with a place, each once.

@@ -27,7 +27,7 @@ Status guard(F&& f) noexcept {
     if (Status s = check_process(); !s.ok()) return s;
     return f();
   } catch (const Error& e) {
-    return {e.code(), e.diagnostic().headline, e.diagnostic().why};
+    return {e.code(), e.diagnostic().headline, e.diagnostic().why, e.diagnostic().fixes};
   } catch (const std::bad_alloc&) {
     return {Code::E0702, "no host memory is left for a GPU op"};
   } catch (const std::exception& e) {

@@ -8,6 +8,7 @@ namespace holdfast {
 void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
   auto d = about_call(s.code(), op, in, s.headline());
   d.why = s.why();
+  d.fixes = s.fixes();
   raise(std::move(d));
 }
 

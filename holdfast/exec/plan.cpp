@@ -28,9 +28,10 @@ namespace {
   const bool sizes = d.code == Code::E1102;
   bool placed = false;
   for (Label& label : d.labels) {
-    if (!label.primary || (!sizes && !label.text.ends_with(", in eager code"))) continue;
+    if (!label.primary || (!sizes && label.place != kEagerCode)) continue;
     const std::string& who = label.loc.qualname;
-    label.text = who.empty() ? "used here" : cat("used here, in ", who.substr(who.rfind('.') + 1));
+    label.text = "used here";
+    label.place = who.empty() ? "" : cat("in ", who.substr(who.rfind('.') + 1));
     placed = true;
   }
   if (!sizes && !placed) throw;

@@ -72,7 +72,7 @@ void Session::need_open() const {
   if (!closed()) return;
   Diagnostic d;
   d.code = Code::E0802;
-  d.headline = cat("`", name_, "` is closed, and can't run anything");
+  d.headline = cat("`", receiver_words(name_), "` is closed, and can't run anything");
   d.labels.push_back({Role::kPlaced, locate(opened_), "opened here", false});
   d.labels.push_back({Role::kClosed, locate(closed_at_),
                       closed_by_block_ ? cat("closed at the end of ", written(Advice::kInsideBlock))

@@ -141,6 +141,11 @@ class Walk {
     return said.empty() ? n->name : said;
   }
 
+  std::string fed_as(const Node& n) const {
+    return placeholder_words(symbol_for({Ref<Node>(const_cast<Node*>(&n)), 0}, graph_.scope()),
+                             called(n));
+  }
+
   [[noreturn]] void not_fed(const Node& placeholder) const {
     std::vector<const Node*> path{&placeholder};
     while (const Node* by = asked_by_.at(path.back())) path.push_back(by);
@@ -188,9 +193,9 @@ class Walk {
     std::string entries;
     bool python = language() == Language::kPython;
     for (const Edge& e : asked_.given)
-      entries += python ? cat(called(*e.node), ": ..., ") : cat("{", called(*e.node), ", ...}, ");
+      entries += python ? cat(fed_as(*e.node), ": ..., ") : cat("{", fed_as(*e.node), ", ...}, ");
     d.fixes.push_back(
-        manual_fix(cat("feed it: `", written(Advice::kFeed, {entries, called(placeholder)}), "`")));
+        manual_fix(cat("feed it: `", written(Advice::kFeed, {entries, fed_as(placeholder)}), "`")));
     raise(std::move(d));
   }
 

@@ -62,15 +62,14 @@ void tell_loop(Diagnostic& d, const Scope& s, const std::string& name) {
 }
 
 // Where it is used, seen from the scope that owns it.
-std::string used_text(const Scope& s) {
-  if (s.open()) return "used here";
-  if (s.kind == ScopeKind::kBranch) return "used here, after the branch";
-  if (s.kind == ScopeKind::kLoop) return "used here, after the loop";
+std::string place_of_use(const Scope& s) {
+  if (s.open()) return "";
+  if (s.kind == ScopeKind::kBranch) return "after the branch";
+  if (s.kind == ScopeKind::kLoop) return "after the loop";
   Interpreter* writes = context().interpreter;
-  if (!writes) return "used here, in eager code";
+  if (!writes) return kEagerCode;
   const Scope* by = writes->scope() ? function_around(writes->scope()) : nullptr;
-  return by ? cat("used here, in the ", kind_text(by->kind), " `", by->name, "`")
-            : "used here, in another trace";
+  return by ? cat("in the ", kind_text(by->kind), " `", by->name, "`") : "in another trace";
 }
 
 void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {
@@ -212,8 +211,13 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   const Scope& s = *symbol_of(t)->scope;
   std::string name = given.empty() ? source_text(t.born()) : given;
   if (name.empty()) name = node_of(t)->name;
+  Label used = used_here("used here");
+  used.place = place_of_use(s);
+  const Holder holder = s.open() ? Holder() : holder_of(t, name, used.loc);
+  if (holder.is_meant) name = holder.path;
   Diagnostic d;
   d.subject = describe(t, name);
+  d.subject.holder_path = holder.path;
   d.subject.owner = {kind_text(s.kind),
                      s.name,
                      locate(s.defined ? s.defined : s.opened),
@@ -229,9 +233,10 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   if (argument)
     made = s.kind == ScopeKind::kLoop ? cat(", what an iteration of ", whose, " begins with")
                                       : cat(", an argument of ", whose);
+  if (!holder.path.empty() && holder.path != name) made += cat("; held by `", holder.path, "`");
   d.labels.push_back(
       {Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), made), false});
-  d.labels.push_back(used_here(used_text(s)));
+  d.labels.push_back(std::move(used));
   if (s.open())
     tell_open(d, s, name, in_code(t.born(), given));
   else if (s.kind == ScopeKind::kBranch)
@@ -288,7 +293,7 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
                      "`, and is used in `", ours, "`");
     if (&side != &here)
       for (Label& label : d.labels)
-        if (label.primary) label.text = cat("used here, by `", side.name, "` of `", ours, "`");
+        if (label.primary) label.place = cat("by `", side.name, "` of `", ours, "`");
     d.labels.push_back({Role::kPlaced, locate(owner->opened),
                         cat(kind_text(owner->kind), " `", theirs, "` begins here"), false});
     d.labels.push_back({Role::kPlaced, locate(here.opened),

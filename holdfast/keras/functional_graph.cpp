@@ -324,9 +324,8 @@ class Wiring {
                 ? cat("the model's inputs lead to none of the calls of `", any.name, "`")
                 : cat("the model's inputs lead to ", reachable, " of the calls of `", any.name,
                       "`, so ", reachable == 2 ? "either" : "any of them", " may be meant");
-    std::string at = cat("get_output_at(0)");
-    d.fixes.push_back(manual_fix(
-        cat("say which call: `", any.name, ".", at, "`, or use what the call itself gave")));
+    d.fixes.push_back(manual_fix(cat("say which call: `", layer_words(any.name),
+                                     ".get_output_at(0)`, or use what the call itself gave")));
     raise(std::move(d));
   }
 

@@ -55,6 +55,8 @@ constexpr Forms kForms[] = {
     {Advice::kSoftmax, "holdfast::nn::softmax", "$tf.nn.softmax"},
     {Advice::kStraightThrough, "x + holdfast::stop_gradient(step(x) - x)",
      "x + $tf.stop_gradient(step(x) - x)"},
+    {Advice::kOneHot, "holdfast::one_hot($0, $1)", "$tf.one_hot($0, $1)"},
+    {Advice::kArgmax, "holdfast::argmax($0, {.axis = -1})", "$tf.argmax($0, -1)"},
 };
 
 constexpr size_t kLongestName = 48;
@@ -126,6 +128,7 @@ std::string written(std::span<const int64_t> sizes) {
 Fix argument_fix(const MissingArgument& a) {
   std::string argument = written(Advice::kOption, {a.name, a.value});
   Fix fix = manual_fix(cat("`", argument, "`: ", a.reason));
+  fix.argument = a.name;
   Where at = here();
   std::string call = at && at->origin == Origin::kPython ? source_text(at, kLongestCall) : "";
   if (a.function.empty() || !calls(call, a.function) || call.find(a.name) != call.npos) return fix;

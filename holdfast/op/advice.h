@@ -47,6 +47,8 @@ enum class Advice : uint8_t {
   kGrows,           // what lets a list grow
   kSoftmax,
   kStraightThrough,  // a step that gradients pass as if it were not there
+  kOneHot,           // labels, how many classes
+  kArgmax,           // labels
 };
 
 /// The code, with `with` in the places it has. In Python `tf` is what the program calls us.

@@ -93,8 +93,12 @@ Builder& Builder::args(const char* names) {
   if (items.size() != function_->params.size())
     bug(cat(function_->name, ": ", items.size(), " argument names for ", function_->params.size(),
             " parameters"));
-  for (size_t i = 0; i < items.size(); ++i)
-    std::tie(function_->params[i].name, function_->params[i].group) = named_group(items[i]);
+  for (size_t i = 0; i < items.size(); ++i) {
+    Param& p = function_->params[i];
+    p.whole = items[i].ends_with('&');
+    if (p.whole) items[i].pop_back();
+    std::tie(p.name, p.group) = named_group(items[i]);
+  }
   return *this;
 }
 

@@ -83,7 +83,7 @@ const Scope* written_around(const Scope* s) {
     d.labels.push_back({Role::kPlaced, locate(k ? b.opened : a.opened),
                         cat("graph `", graphs[k], "` was made here"), false});
   for (Label& l : d.labels)
-    if (l.primary) l.text = "used here, both in one op";
+    if (l.primary) l.place = "both in one op";
   d.why = cat("an op belongs to one graph, and can use only what that graph computes: `", names[0],
               "` is part of `", graphs[0], "`, `", names[1], "` of `", graphs[1], "`");
   // A traced function is no graph that can be entered: it is called where the other graph is.

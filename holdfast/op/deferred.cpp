@@ -115,14 +115,6 @@ std::span<const Arg> arguments_in(const Attrs& attrs) {
   return std::span<const Arg>(attrs.data(), attrs.size()).subspan(kBefore);
 }
 
-// Whom a message is from: the function that it begins with, else the composition.
-std::string speaker(const std::string& headline, const std::string& title) {
-  std::string first = headline.substr(0, headline.find(": "));
-  bool function = !first.empty() && first.size() < headline.size() &&
-                  first.find_first_of(" `") == std::string::npos;
-  return function ? first : title;
-}
-
 Status run(Call& c) {
   auto a = c.attrs<DeferredAttrs>();
   Given given = outputs_of(a);
@@ -137,7 +129,8 @@ Status run(Call& c) {
     try {
       out = evaluate(a.composition(), in, arguments, a.pulled());
     } catch (Error& e) {
-      e.name_op(speaker(e.diagnostic().headline, name));
+      const std::string& function = e.diagnostic().speaker;
+      e.name_op(function.empty() ? name : std::string(function));
       throw;
     }
   }

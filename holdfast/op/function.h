@@ -44,6 +44,7 @@ struct Param {
   Kind kind = Kind::kTensor;
   std::string group = "T";  // tensor parameters of one group share a dtype
   bool required = true;
+  bool whole = false;  // of a list: a tensor that stands alone is all of it, not a list of its rows
   Arg default_value;
 };
 

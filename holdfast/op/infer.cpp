@@ -125,9 +125,11 @@ int Infer::axis(int64_t a, int i, const char* argument, int extra) const {
   if (a < -rank || a >= rank) {
     int64_t nearest = a < 0 ? -rank : rank - 1;
     std::vector<Fix> fixes;
-    if (rank > 0)
+    if (rank > 0) {
       fixes.push_back(manual_fix(cat("`", written(Advice::kOption, {argument, cat(nearest)}),
                                      "` is the nearest allowed value")));
+      fixes.back().argument = argument;
+    }
     bad_value(argument, cat(a),
               rank > 0 ? cat("a value in [", -rank, ", ", rank, ") for ", type_text(input(i)))
                        : cat("no axis: ", type_text(input(i)), " is a scalar"),

@@ -43,7 +43,8 @@ class HOLDFAST_API Builder {
 
   // -- the public function
   /// Names of the parameters before the options, "a, b, indices: I"; the part after the colon is
-  /// the dtype group, T where none is given.
+  /// the dtype group, T where none is given. A list marked "&" takes a tensor that stands alone for
+  /// all of it; others take it for the list of its rows.
   Builder& args(const char* names);
   /// Fields of the options struct and their names, in the order other languages see them.
   template <auto First, auto... Rest>

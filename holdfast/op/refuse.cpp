@@ -126,6 +126,10 @@ std::string in_cpp_words(const OpDef& op, size_t count, size_t i) {
   raise(std::move(d));
 }
 
+std::string range_text(int64_t low, int64_t high, const std::string& behind) {
+  return low < high ? cat("a value in [", low, ", ", high, ")", behind) : cat("none", behind);
+}
+
 }  // namespace
 
 void set_naming(Naming n) { g_naming = n; }
@@ -149,6 +153,41 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
     if (s.text.empty()) s.text = def.list ? cat(def.name, "[", item, "]") : def.name;
   }
   return s;
+}
+
+Holder holder_of(const Tensor& t, const std::string& name, const Loc& used) {
+  return g_naming.holder ? g_naming.holder(t, name, used) : Holder();
+}
+
+std::string placeholder_words(const Tensor& t, const std::string& name) {
+  std::string words = g_naming.placeholder ? g_naming.placeholder(t, name) : "";
+  return words.empty() ? name : words;
+}
+
+std::string layer_words(const std::string& name) {
+  std::string words = g_naming.layer ? g_naming.layer(name) : "";
+  return words.empty() ? name : words;
+}
+
+std::string receiver_words(const std::string& otherwise) {
+  std::string words = g_naming.receiver ? g_naming.receiver() : "";
+  return words.empty() ? otherwise : words;
+}
+
+std::vector<Fix> nearest_allowed(int64_t got, int64_t low, int64_t high) {
+  if (low >= high) return {};
+  return {manual_fix(cat("`", got < low ? low : high - 1, "` is the nearest allowed value"))};
+}
+
+Status outside(const std::string& what, int64_t got, int64_t low, int64_t high,
+               const std::string& behind, std::string why) {
+  return {Code::E1103, cat(what, " ", got, ", expected ", range_text(low, high, behind)),
+          std::move(why), nearest_allowed(got, low, high)};
+}
+
+void refuse_outside(const Infer& s, const std::string& argument, int64_t got, int64_t low,
+                    int64_t high, const std::string& behind) {
+  s.bad_value(argument, cat(got), range_text(low, high, behind), nearest_allowed(got, low, high));
 }
 
 std::string type_text(const Tensor& t) {
@@ -189,11 +228,12 @@ Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in,
         info.born.line > 0 && !(info.born.file == used.loc.file && info.born.line == used.loc.line);
     if (known) {
       bool variable = in[i].rep()->variable_born;
-      d.labels.push_back(
-          {Role::kBorn, info.born,
-           cat("`", info.name, "` born here: ", variable ? "Variable " : "", type_text(in[i]),
-               !variable && *in[i].rep()->op ? cat(" from ", in[i].rep()->op) : ""),
-           false});
+      d.labels.push_back({.role = Role::kBorn,
+                          .loc = info.born,
+                          .text = cat("`", info.name, "` born here: ", variable ? "Variable " : "",
+                                      type_text(in[i])),
+                          .value = info.name,
+                          .op = variable ? "" : in[i].rep()->op});
     }
     if (i == 0)
       d.subject = info;

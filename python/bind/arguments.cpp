@@ -64,16 +64,16 @@ bool has_float(PyObject* list) {
   return found;
 }
 
-// Whether a tensor that stands alone is the whole list, and not the list of its rows.
-bool stays_whole(const FunctionDef& def, PyObject* o) {
-  if (PyList_Check(o) || PyTuple_Check(o) || def.name != "concat") return false;
+// Whether something is a tensor, and no list of them.
+bool stands_alone(PyObject* o) {
+  if (PyList_Check(o) || PyTuple_Check(o)) return false;
   return is_tensor(o) || is_variable(o) || is_array(o) ||
          PyObject_HasAttrString(o, "_is_composite");
 }
 
 Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType hint) {
   Tensors out;
-  if (stays_whole(def, o)) return {convert(o, hint, false, p.name.c_str())};
+  if (p.whole && stands_alone(o)) return {convert(o, hint, false, p.name.c_str())};
   if (is_tensor(o)) {  // a tensor stands for the list of its rows
     Object rows = Object::steal(PySequence_List(o));
     return tensor_list(def, p, rows.get(), hint);

@@ -172,6 +172,7 @@ Object to_dict(const Diagnostic& g) {
   put(d.get(), "code", std::string(info(g.code).name));
   put(d.get(), "severity", std::string(kSeverities[static_cast<int>(g.severity)]));
   put(d.get(), "headline", g.headline);
+  put(d.get(), "speaker", g.speaker);
   put(d.get(), "op", g.op);
   put(d.get(), "why", g.why);
   put(d.get(), "hidden_frames", g.hidden_frames);
@@ -184,12 +185,16 @@ Object to_dict(const Diagnostic& g) {
         put(x.get(), "role", std::string(kRoles[static_cast<int>(l.role)]));
         put(x.get(), "loc", to_dict(l.loc));
         put(x.get(), "text", l.text);
+        put(x.get(), "value", l.value);
+        put(x.get(), "op", l.op);
+        put(x.get(), "place", l.place);
         put(x.get(), "primary", Object::share(l.primary ? Py_True : Py_False));
         return x;
       }));
   put(d.get(), "fixes", list_of(g.fixes, [](const Fix& f) {
         Object x = dict();
         put(x.get(), "title", f.title);
+        put(x.get(), "argument", f.argument);
         put(x.get(), "applicability",
             std::string(kApplicabilities[static_cast<int>(f.applicability)]));
         put(x.get(), "edits", list_of(f.edits, [](const Edit& e) {
@@ -216,6 +221,7 @@ Diagnostic from_dict(PyObject* o) {
   d.code = static_cast<Code>(i);
   d.severity = index_of(kSeverities, get_text(o, "severity"), codes[i].severity);
   d.headline = get_text(o, "headline");
+  d.speaker = get_text(o, "speaker");
   d.op = get_text(o, "op");
   d.why = get_text(o, "why");
   d.hidden_frames = get_int(o, "hidden_frames");
@@ -226,12 +232,14 @@ Diagnostic from_dict(PyObject* o) {
   each(get(o, "labels"), [&](PyObject* l) {
     PyObject* primary = get(l, "primary");
     d.labels.push_back({index_of(kRoles, get_text(l, "role"), Role::kUsed), loc_from(get(l, "loc")),
-                        get_text(l, "text"), primary && PyObject_IsTrue(primary) == 1});
+                        get_text(l, "text"), primary && PyObject_IsTrue(primary) == 1,
+                        get_text(l, "value"), get_text(l, "op"), get_text(l, "place")});
   });
   each(get(o, "fixes"), [&](PyObject* f) {
     Fix fix{get_text(f, "title"),
             index_of(kApplicabilities, get_text(f, "applicability"), Applicability::kManual),
-            {}};
+            {},
+            get_text(f, "argument")};
     each(get(f, "edits"), [&](PyObject* e) {
       fix.edits.push_back({get_text(e, "file"), get_int(e, "line"), get_int(e, "col"),
                            get_text(e, "old"), get_text(e, "new")});

@@ -342,6 +342,21 @@ void bind_graph(nb::module_& m) {
                return 0;
              });
            })
+      .def(
+          "refusal",
+          [](Writer& w, const Tensor& t, const std::string& name) {
+            return run([&]() -> nb::object {
+              mark();
+              try {
+                w.tracer().resolve(t, name);
+              } catch (const Error& e) {
+                return nb::steal(to_dict(e.diagnostic()).release());
+              }
+              return nb::none();
+            });
+          },
+          "tensor"_a, "name"_a,
+          "What is said of a tensor by that name where this graph can't have it, else None.")
       .def("close",
            [](Writer& w) {
              mark();

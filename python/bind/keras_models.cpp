@@ -105,7 +105,7 @@ void bind_keras_models(nb::module_& m) {
     });
   });
   m.def("same_symbol", [](const Tensor& a, const Tensor& b) {
-    return keras::is_model_symbol(a) && keras::is_model_symbol(b) && edge_of(a) == edge_of(b);
+    return a.is_symbolic() && b.is_symbolic() && edge_of(a) == edge_of(b);
   });
   m.def("inputs_behind", [](const Tensor& t) {
     // The Inputs that a symbol of a model is computed from, nearest first.

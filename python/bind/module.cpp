@@ -69,27 +69,52 @@ OperandSource operand(const Tensor& t, int position) noexcept {
   return out;
 }
 
-std::string alias() noexcept {
+// The text that a hook gives; "" where there is none.
+template <class... Args>
+std::string words_of(const Object& hook, const char* format, Args... args) noexcept {
   std::string out;
   quietly([&] {
-    if (!hooks().alias) return;
-    Object name = Object::steal(PyObject_CallNoArgs(hooks().alias.get()));
-    if (PyUnicode_Check(name.get())) out = bytes_of(name.get());
+    if (!hook) return;
+    Object words = Object::steal(PyObject_CallFunction(hook.get(), format, args...));
+    if (PyUnicode_Check(words.get())) out = bytes_of(words.get());
+  });
+  return out;
+}
+
+std::string alias() noexcept { return words_of(hooks().alias, nullptr); }
+std::string receiver() noexcept { return words_of(hooks().receiver, nullptr); }
+std::string layer(const std::string& name) noexcept {
+  return words_of(hooks().layer, "s", name.c_str());
+}
+
+std::string placeholder(const Tensor& t, const std::string& name) noexcept {
+  std::string out;
+  quietly([&] {
+    Object tensor = Object::steal(wrap(t));
+    out = words_of(hooks().placeholder, "Os", tensor.get(), name.c_str());
+  });
+  return out;
+}
+
+Holder holder(const Tensor& t, const std::string& name, const Loc& used) noexcept {
+  Holder out;
+  quietly([&] {
+    if (!hooks().holder) return;
+    Object tensor = Object::steal(wrap(t)), place = to_dict(used);
+    Object found = Object::steal(PyObject_CallFunction(hooks().holder.get(), "OsO", tensor.get(),
+                                                       name.c_str(), place.get()));
+    PyObject* path = nullptr;
+    int is_meant = 0;
+    if (!PyArg_ParseTuple(found.get(), "Up", &path, &is_meant)) throw PythonError{};
+    out = {bytes_of(path), is_meant != 0};
   });
   return out;
 }
 
 // What the user's line can call the graph or function that a scope stands for.
 std::string scope_named(const Scope& s) noexcept {
-  std::string out;
-  quietly([&] {
-    if (!hooks().scope) return;
-    Object name = Object::steal(PyObject_CallFunction(
-        hooks().scope.get(), "Ks", static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(&s)),
-        s.name.c_str()));
-    if (PyUnicode_Check(name.get())) out = bytes_of(name.get());
-  });
-  return out;
+  return words_of(hooks().scope, "Ks",
+                  static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(&s)), s.name.c_str());
 }
 
 void warning_sink(const Diagnostic& d, const std::string& text) {
@@ -123,6 +148,7 @@ NB_MODULE(_holdfast_of_main, m) {
     throw nb::python_error();
   }
   m.attr("VERSION") = "0.1.0";
+  m.attr("EAGER_CODE") = kEagerCode;
   m.def("instruction_set", &instruction_set);
   m.def(
       "init",
@@ -144,14 +170,24 @@ NB_MODULE(_holdfast_of_main, m) {
     hooks().warning_sink = shared(f);
     set_warning_sink(&warning_sink);
   });
-  m.def("set_naming", [](nb::object o, nb::object a, nb::object c, nb::object s) {
-    hooks().operand = shared(o);
-    hooks().alias = shared(a);
-    hooks().called = shared(c);
-    hooks().scope = shared(s);
-    set_language(Language::kPython, &scope_named);
-    set_naming({&operand, &alias});
-  });
+  m.def(
+      "set_naming",
+      [](nb::object operand_words, nb::object alias_words, nb::object called, nb::object scope,
+         nb::object held_by, nb::object placeholder_words, nb::object layer_words,
+         nb::object receiver_words) {
+        hooks().operand = shared(operand_words);
+        hooks().alias = shared(alias_words);
+        hooks().called = shared(called);
+        hooks().scope = shared(scope);
+        hooks().holder = shared(held_by);
+        hooks().placeholder = shared(placeholder_words);
+        hooks().layer = shared(layer_words);
+        hooks().receiver = shared(receiver_words);
+        set_language(Language::kPython, &scope_named);
+        set_naming({&operand, &alias, &holder, &placeholder, &layer, &receiver});
+      },
+      "operand"_a, "alias"_a, "called"_a, "scope"_a, "holder"_a, "placeholder"_a, "layer"_a,
+      "receiver"_a);
   m.def(
       "set_symbol", [](nb::object f) { hooks().symbol = shared(f); },
       "What is called when a symbol is asked for a value it does not have.");
@@ -195,6 +231,18 @@ NB_MODULE(_holdfast_of_main, m) {
       return 0;
     });
   });
+  m.def(
+      "speak_as",
+      [](nb::dict said, const std::string& who) {
+        run([&] {
+          Diagnostic d = from_dict(said.ptr());
+          speak_as(d, who);
+          said["headline"] = d.headline;
+          said["speaker"] = d.speaker;
+          return 0;
+        });
+      },
+      "said"_a, "who"_a, "Lets `who` say a headline, in place of whoever says it.");
   m.def("render", [](nb::handle d) { return run([&] { return render(from_dict(d.ptr())); }); });
   m.def(
       "short_path", [](const std::string& path) { return short_path(path); },

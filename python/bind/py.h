@@ -150,7 +150,7 @@ PyObject* to_numpy(PyObject* tensor);
 struct Hooks {
   Object dtypes[kNumDTypes];
   Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias, called, scope,
-      symbol;
+      holder, placeholder, layer, receiver, symbol;
 };
 Hooks& hooks();
 

@@ -13,7 +13,9 @@ from typing import Any as _Any
 from . import _holdfast, errors
 from ._messages import calls as _calls
 from ._messages import diagnostics as _diagnostics
+from ._messages import holders as _holders
 from ._messages import visible as _visible
+from ._messages import words as _words
 from ._tensors import dtypes as _dtypes
 from ._tensors import shape as _shape
 
@@ -27,6 +29,10 @@ _holdfast.set_naming(
     _diagnostics.module_alias,
     _calls.called_name,
     _visible.name_of_scope,
+    _holders.holder_of,
+    _words.placeholder_words,
+    _words.layer_words,
+    _holders.receiver_words,
 )
 _holdfast.init()
 

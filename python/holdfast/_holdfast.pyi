@@ -424,7 +424,15 @@ def set_naming(
     alias: Callable[[], str],
     called: Callable[[], str],
     scope: Callable[[int, str], str],
+    holder: Callable[[Any, str, dict[str, Any]], tuple[str, bool]],
+    placeholder: Callable[[Any, str], str],
+    layer: Callable[[str], str],
+    receiver: Callable[[], str],
 ) -> None: ...
+
+EAGER_CODE: str
+
+def speak_as(said: dict[str, Any], who: str) -> None: ...
 def is_library(file: str) -> bool: ...
 def set_frames(
     staging: Sequence[str],

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from . import _holdfast
 from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
-from ._messages.holders import add_holder, is_executing, rename_receiver
+from ._messages.holders import is_executing
 from ._messages.literals import add_other_operand
 from ._messages.raising import fail as fail  # noqa: PLC0414
 from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
@@ -304,15 +304,14 @@ def _class_of(code: str, status: str, bases: str, op: str = "") -> type[Diagnost
 
 def _place_use(said: dict[str, Any]) -> bool:
     """Takes back that the line runs in eager code, where it is being traced, or a graph runs it."""
-    wrong = [label for label in said["labels"] if label["text"].endswith(", in eager code")]
+    wrong = [each for each in said["labels"] if each.get("place") == _holdfast.EAGER_CODE]
     tracing = bool(wrong) and _holdfast.is_tracing()
     changed = False
     for label in wrong:
         if not tracing and is_executing(label["loc"]):
             continue
         owner = "" if tracing else label["loc"]["qualname"].rpartition(".")[2]
-        where = f", in {owner}" if owner.isidentifier() else ""
-        label["text"] = label["text"].removesuffix(", in eager code") + where
+        label["place"] = f"in {owner}" if owner.isidentifier() else ""
         changed = True
     return changed
 
@@ -321,8 +320,8 @@ def from_diagnostic(
     said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
-    added = _place_use(said), add_holder(said), add_other_operand(said), rename_receiver(said)
-    if any(added) | enrich(said):
+    added = _place_use(said), add_other_operand(said), enrich(said)
+    if any(added):
         text = _holdfast.render(said)
     return _made(_class_of(code, status, bases, said.get("op") or ""), said, text)
 

@@ -426,6 +426,56 @@ TEST(Raise, FailNamesTheLineThatIsExecuting) {
   set_site(nullptr);
 }
 
+Diagnostic raised(std::string headline) {
+  try {
+    fail(Code::E1102, std::move(headline));
+  } catch (const Error& e) {
+    return e.diagnostic();
+  }
+  return {};
+}
+
+TEST(Speaker, IsTheWordBeforeTheColon) {
+  EXPECT_EQ(raised("Conv2D: `strides` is 0").speaker, "Conv2D");
+  EXPECT_EQ(raised("nn.conv2d: `strides` is 0").speaker, "nn.conv2d");
+  EXPECT_EQ(raised("no gradient: the path is cut").speaker, "") << "a sentence, not a name";
+  EXPECT_EQ(raised("`x`: index 3").speaker, "") << "a value of the program's";
+  EXPECT_EQ(raised("the shapes differ").speaker, "");
+}
+
+TEST(Speaker, GivesTheWordToAnother) {
+  Diagnostic d = raised("Conv2D: `strides` is 0");
+  speak_as(d, "depthwise");
+  EXPECT_EQ(d.headline, "depthwise: `strides` is 0");
+  EXPECT_EQ(d.speaker, "depthwise");
+  speak_as(d, "");
+  EXPECT_EQ(d.headline, "`strides` is 0");
+  speak_as(d, "Pool");
+  EXPECT_EQ(d.headline, "Pool: `strides` is 0");
+}
+
+TEST(Speaker, IsTheOpOnlyWhereNobodySpeaks) {
+  Error named(raised("nn.conv2d: `strides` is 0")), unnamed(raised("`strides` is 0"));
+  named.name_op("Conv2D");
+  unnamed.name_op("Conv2D");
+  EXPECT_EQ(named.diagnostic().headline, "nn.conv2d: `strides` is 0");
+  EXPECT_EQ(unnamed.diagnostic().headline, "Conv2D: `strides` is 0");
+  EXPECT_EQ(named.diagnostic().op, "Conv2D");
+}
+
+TEST(LabelText, IsWhatItSaysAndWhatItKnows) {
+  Label born{.role = Role::kBorn,
+             .loc = {},
+             .text = "`x` born here: float32[2]",
+             .value = "x",
+             .op = "Const"};
+  EXPECT_EQ(text_of(born), "`x` born here: float32[2] from Const");
+  Label used = used_here();
+  EXPECT_EQ(text_of(used), "used here, in eager code");
+  used.place = "in step";
+  EXPECT_EQ(text_of(used), "used here, in step");
+}
+
 TEST(ErrorText, IsRenderedAgainAfterRefresh) {
   Error e(plain());
   EXPECT_TRUE(has(e.what(), "`add` got"));

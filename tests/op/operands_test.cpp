@@ -23,6 +23,25 @@ std::string headline(auto f) {
   return "nothing was refused";
 }
 
+TEST(NumbersOutOfRange, HaveTheNearestAllowedOneForAFix) {
+  auto nearest = [](auto f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      const auto& fixes = e.diagnostic().fixes;
+      return fixes.empty() ? std::string("none") : fixes[0].title;
+    }
+    return std::string("nothing was refused");
+  };
+  Tensor x = constant({{1.f, 2.f, 3.f}});
+  EXPECT_EQ(nearest([&] { (void)gather(reshape(x, {-1}), 7); }),
+            "`2` is the nearest allowed value");
+  EXPECT_EQ(nearest([&] { (void)repeat(x, 2, {.axis = 5}); }), "`1` is the nearest allowed value");
+  EXPECT_EQ(nearest([&] { (void)nn::softmax(x, {.axis = -7}); }),
+            "`-2` is the nearest allowed value");
+  EXPECT_EQ(nearest([&] { (void)gather(zeros({0}), 0); }), "none");
+}
+
 TEST(Braces, AreRowsOfNumbers) {
   Tensor x = constant({{1.f, 2.f}, {3.f, 4.f}});
   EXPECT_EQ(values<float>(gather(x, {1, 0, 1})), (std::vector<float>{3, 4, 1, 2, 3, 4}));

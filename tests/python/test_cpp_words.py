@@ -133,6 +133,8 @@ CODE = {
     "kDeterministic": [],
     "kNewAxis": ["x"],
     "kSoftmax": [],
+    "kOneHot": ["x", "3"],
+    "kArgmax": ["x"],
     "kStraightThrough": [],
     "kLastAxis": ["x"],
     "kTranspose": ["x"],

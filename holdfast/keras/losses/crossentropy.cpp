@@ -82,7 +82,8 @@ void refuse_classes(const char* loss, const char* twin, const Tensor& y_true,
              " takes a probability for each of the ", classes, " classes of an example, ", twin,
              " the number of its class"),
          {use_twin(loss, twin),
-          manual_fix(cat("or make them probabilities: `one_hot(y_true, ", classes, ")`"))});
+          manual_fix(cat("or make them probabilities: `",
+                         written(Advice::kOneHot, {"y_true", cat(classes)}), "`"))});
   need_shape(loss, y_true, y_pred);
 }
 
@@ -101,8 +102,8 @@ void refuse_probabilities(const Tensor& y_true, const Tensor& y_pred) {
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes the number of an example's class, ", twin,
              " a probability for each class (one-hot labels, too)"),
-         {use_twin(loss, twin),
-          manual_fix("or make them numbers of classes: `argmax(y_true, -1)`")});
+         {use_twin(loss, twin), manual_fix(cat("or make them numbers of classes: `",
+                                               written(Advice::kArgmax, {"y_true"}), "`"))});
   std::vector<int64_t> wanted;
   for (int i = 0; i + 1 < p.rank(); ++i) wanted.push_back(p[i]);
   fail(Code::E1102, cat(loss, ": `y_true` has the shape ", t.text(), ", `y_pred` ", p.text()),

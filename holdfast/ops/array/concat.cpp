@@ -150,7 +150,7 @@ Status run_pack(Call& c) {
 
 static const Op concat_op =
     OP(ConcatV2, &concat)
-        .args("values, axis")
+        .args("values&, axis")
         .doc("The values one after another along `axis`.")
         .inputs("axis: Tidx!, values*")
         .infer(infer_concat)

@@ -1,6 +1,7 @@
 // Where each part begins in what they are joined to.
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/tensor/visit.h"
 
@@ -24,8 +25,7 @@ Status run_offset(Call& c) {
   Dims first = c.ints(1);
   auto rank = static_cast<int64_t>(first.size());
   if (axis < -rank || axis >= rank)
-    return {Code::E1103, cat("ConcatOffset: `concat_dim` is ", axis, ", expected a value in [",
-                             -rank, ", ", rank, ")")};
+    return outside("ConcatOffset: `concat_dim` is", axis, -rank, rank);
   auto along = static_cast<size_t>(axis < 0 ? axis + rank : axis);
   for (int i = 1; i < c.inputs(); ++i) {
     Dims here = c.ints(i);

@@ -47,12 +47,10 @@ Axis axis_in(const Infer& s, const Shape& params, const Shape& indices, int64_t 
   int64_t rank = params.rank(), most = std::min<int64_t>(rank, indices.rank());
   if (rank < 1) s.bad_value("params", "a scalar", "rank 1 or more");
   if (batch_dims < -indices.rank() || batch_dims > most)
-    s.bad_value("batch_dims", cat(batch_dims),
-                cat("a value in [", -indices.rank(), ", ", most, "]"));
+    refuse_outside(s, "batch_dims", batch_dims, -indices.rank(), most + 1);
   if (batch_dims < 0) batch_dims += indices.rank();
   if (axis < -rank || axis >= rank)
-    s.bad_value("axis", cat(axis),
-                cat("a value in [", -rank, ", ", rank, ") for shape ", params.text()));
+    refuse_outside(s, "axis", axis, -rank, rank, cat(" for shape ", params.text()));
   if (axis < 0) axis += rank;
   if (axis < batch_dims) s.bad_value("axis", cat(axis), cat("at least batch_dims, ", batch_dims));
   for (int i = 0; i < batch_dims; ++i)

@@ -45,7 +45,9 @@ std::vector<Fix> open_size(Dims want, int64_t have) {
       if (j != i) plain = plain && want[j] > 0 && !__builtin_mul_overflow(others, want[j], &others);
     if (!plain || want[i] <= 0 || have % others != 0) continue;
     want[i] = -1;
-    return {manual_fix(cat("`", written(want), "` fits: the -1 becomes ", have / others))};
+    Fix fix = manual_fix(cat("`", written(want), "` fits: the -1 becomes ", have / others));
+    fix.argument = "shape";
+    return {fix};
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // The same elements backwards or moved along axes.
 #include <algorithm>
 
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -66,8 +67,8 @@ Status run_reverse_sequence(Call& c) {
     for (int64_t b = 0, n = lengths.size(); b < n; ++b) {
       auto length = static_cast<int64_t>(lengths.raw<I>()[b]);
       if (length < 0 || length > x.dim(seq)) {
-        status = {Code::E1103, cat("ReverseSequence: `seq_lengths[", b, "]` is ", length,
-                                   ", expected a value in [0, ", x.dim(seq), "]")};
+        status = outside(cat("ReverseSequence: `seq_lengths[", b, "]` is"), length, 0,
+                         int64_t{x.dim(seq)} + 1);
         return;
       }
     }

@@ -1,5 +1,6 @@
 #include "holdfast/ops/array/scatter_loops.h"
 
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array/view.h"
 
 namespace holdfast {
@@ -28,10 +29,9 @@ Status check_indices(const char* op, const Tensor& indices, int64_t size, const 
   });
   if (bad < 0) return {};
   std::string at = indices.rank() ? position_text(indices.shape(), bad) : "";
-  return {Code::E1103,
-          cat(op, ": `", argument, at, "` is ", value, ", expected a value in [0, ", size, ")"),
-          cat("argument `", argument, "` of ", op, ": got ", value, " at position ",
-              at.empty() ? "[]" : at, ", allowed are 0 to ", size - 1)};
+  return outside(cat(op, ": `", argument, at, "` is"), value, 0, size, "",
+                 cat("argument `", argument, "` of ", op, ": got ", value, " at position ",
+                     at.empty() ? "[]" : at, ", allowed are 0 to ", size - 1));
 }
 
 NdLayout::NdLayout(const Shape& indices, const Shape& shape) {
@@ -71,11 +71,10 @@ Status check_nd_indices(const char* op, const Tensor& indices, const Shape& shap
   if (bad < 0) return {};
   std::string at = position_text(indices.shape(), bad);
   int axis = static_cast<int>(bad % depth);
-  return {Code::E1103,
-          cat(op, ": `indices", at, "` is ", value, ", expected a value in [0, ", shape[axis],
-              ") on axis ", axis, " of shape ", shape.text()),
-          cat("argument `indices` of ", op, ": got ", value, " at position ", at,
-              ", allowed are 0 to ", shape[axis] - 1)};
+  return outside(cat(op, ": `indices", at, "` is"), value, 0, shape[axis],
+                 cat(" on axis ", axis, " of shape ", shape.text()),
+                 cat("argument `indices` of ", op, ": got ", value, " at position ", at,
+                     ", allowed are 0 to ", shape[axis] - 1));
 }
 
 void need_policy(const Infer& s, const Arg& policy) {

@@ -34,12 +34,11 @@ void infer_slice(Infer& s) {
       s.bad_value(cat("size[", i, "]"), cat(n), "0 or more, or -1 for all the rest");
     if (begin && (*begin)[at] != kNotYet && d >= 0) {
       int64_t b = (*begin)[at];
-      if (b < 0 || b > d)
-        s.bad_value(cat("begin[", i, "]"), cat(b), cat("a value in [0, ", d, "]"));
+      if (b < 0 || b > d) refuse_outside(s, cat("begin[", i, "]"), b, 0, d + 1);
       if (known && n == -1) n = d - b;
       if (known && n > d - b)
-        s.bad_value(cat("size[", i, "]"), cat(n),
-                    cat("a value in [0, ", d - b, "]: axis ", i, " has size ", d));
+        refuse_outside(s, cat("size[", i, "]"), n, 0, d - b + 1,
+                       cat(" on axis ", i, " of size ", d));
     }
     out.push_back(known ? n : kUnknown);
   }

@@ -88,9 +88,7 @@ SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Di
       r.begin = x < 0 ? x + dim : x;
       r.stride = 1;
       if (r.begin < 0 || r.begin >= dim)
-        s.bad_value("index", cat(x),
-                    dim ? cat("a value in [", -dim, ", ", dim, ") on axis ", axis, " of size ", dim)
-                        : cat("none: axis ", axis, " has size 0"));
+        refuse_outside(s, "index", x, -dim, dim, cat(" on axis ", axis, " of size ", dim));
     } else if (!shrink && stepped && dim >= 0 && (first != kNotYet || bit(m.begin, i)) &&
                (last != kNotYet || bit(m.end, i))) {
       r.begin = bound(first, bit(m.begin, i), false, dim, stride);

@@ -1,5 +1,6 @@
 // Taking a tensor apart along an axis. Pieces along the first axis are views.
 #include "holdfast/base/checked.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -234,8 +235,7 @@ Tensors unstack(const In& value, const UnstackOptions& o) {
   bool known =
       s.has_rank() && o.axis >= -s.rank() && o.axis < s.rank() && s[static_cast<int>(o.axis)] >= 0;
   if (s.has_rank() && s.rank() > 0 && (o.axis < -s.rank() || o.axis >= s.rank()))
-    fail(Code::E1103, cat("unstack: `axis` is ", o.axis, ", expected a value in [", -s.rank(), ", ",
-                          s.rank(), ")"));
+    outside("unstack: `axis` is", o.axis, -s.rank(), s.rank()).check();
   if (!known && !o.num && s.rank() != 0)
     fail(Code::E1103, "unstack: the size of the axis is not known yet, so `num` is needed");
   return unpack_op.list(Tensors{t},

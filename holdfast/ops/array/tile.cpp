@@ -4,6 +4,7 @@
 #include "holdfast/base/checked.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/deferred.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -121,8 +122,7 @@ Tensor repeat(const In& input, const Sizes& repeats, const RepeatOptions& o) {
   int64_t axis = o.axis.value_or(0);
   if (!t.shape().has_rank()) return repeat_later(t, asked, o, Shape::unknown());
   if (axis < -t.rank() || axis >= t.rank())
-    fail(Code::E1103, cat("repeat: `axis` is ", axis, ", expected a value in [", -t.rank(), ", ",
-                          t.rank(), ")"));
+    outside("repeat: `axis` is", axis, -t.rank(), t.rank()).check();
   if (axis < 0) axis += t.rank();
   if (!t.shape().is_full() || !is_known(asked)) {
     Shape longer = t.shape();

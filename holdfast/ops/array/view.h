@@ -5,6 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/tensor/scope.h"
 
 namespace holdfast {
@@ -57,8 +58,7 @@ inline Dims known_numbers(const Sizes& given, const char* function, const char* 
 
 /// An axis of a tensor of `rank` axes, made non-negative; refuses one out of range.
 inline int axis_of_rank(const Infer& s, int64_t axis, int64_t rank, const char* argument = "axis") {
-  if (axis < -rank || axis >= rank)
-    s.bad_value(argument, cat(axis), cat("a value in [", -rank, ", ", rank, ")"));
+  if (axis < -rank || axis >= rank) refuse_outside(s, argument, axis, -rank, rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

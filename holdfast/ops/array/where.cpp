@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "holdfast/op/deferred.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/linalg/extent.h"
@@ -129,8 +130,7 @@ Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& 
          cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected rank 1 or more"));
   int64_t axis = o.axis.value_or(0), rank = t.rank();
   if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
-    fail(Code::E1103,
-         cat("boolean_mask: `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
+    outside("boolean_mask: `axis` is", axis, -rank, rank).check();
   if (axis < 0) axis += rank;
   if (axis + m.rank() > rank)
     fail(Code::E1102,

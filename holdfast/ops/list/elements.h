@@ -19,6 +19,9 @@ struct ElementShapeAttrs {
   Attr<Shape> element_shape;
 };
 
+/// Refuses an index that is none of a list's `length` elements, named as the line has it.
+Status outside_list(const Call&, int64_t i, size_t length,
+                    std::string why = "an index counts from 0, and stays below the length");
 Tensor zeros_on(Device* device, DType dtype, const Shape& shape);
 /// Element `i`, or zeros where it is not set and its shape can be told.
 Status list_element(const Call&, const ElementType&, const ListValue&, int64_t i, Tensor& out);

@@ -93,8 +93,9 @@ Status run_set(Call& c) {
   if (Status s = fits(c, c.in(2)); !s.ok()) return s;
   auto length = static_cast<int64_t>(list_value(c.in()).items.size());
   if (i >= length && !c.attrs<SetItemAttrs>().resize_if_index_out_of_bounds())
-    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
-            cat("a list grows only if it is made for that, as by ", written(Advice::kGrows))};
+    return outside_list(
+        c, i, static_cast<size_t>(length),
+        cat("a list grows only if it is made for that, as by ", written(Advice::kGrows)));
   if (Status s = room_for(c, i); !s.ok()) return s;
   auto items = items_to_change(c.in());
   if (i >= length) items.resize(static_cast<size_t>(i) + 1);
@@ -447,12 +448,18 @@ Tensor zeros_on(Device* device, DType dtype, const Shape& shape) {
   return copy_to(t, device);
 }
 
+Status outside_list(const Call& c, int64_t i, size_t length, std::string why) {
+  const std::string words = source_text(here());
+  return {Code::E1103,
+          cat(words.empty() ? c.op.name : cat("`", words, "`"), ": index ", i,
+              ", and the list has ", length, " elements"),
+          std::move(why), nearest_allowed(i, 0, static_cast<int64_t>(length))};
+}
+
 Status list_element(const Call& c, const ElementType& type, const ListValue& list, int64_t i,
                     Tensor& out) {
   const auto& items = list.items;
-  if (i < 0 || i >= static_cast<int64_t>(items.size()))
-    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
-            "an index counts from 0, and stays below the length"};
+  if (i < 0 || i >= static_cast<int64_t>(items.size())) return outside_list(c, i, items.size());
   out = items[static_cast<size_t>(i)];
   if (out.defined() && out.dtype() != type.dtype)
     return {Code::E1101, cat(c.op.name, ": element ", i, " is ", name(out.dtype()), ", expected ",

@@ -107,9 +107,7 @@ Status scatter(Call& c, std::vector<Tensor> items, const Tensor& value, const Di
   int64_t bytes = row.size() * size_of(value.dtype());
   for (size_t k = 0; k < at.size(); ++k) {
     if (at[k] < 0 || at[k] >= static_cast<int64_t>(items.size()))
-      return {Code::E1103,
-              cat(c.op.name, ": index ", at[k], " of a list of ", items.size(), " elements"),
-              "an index counts from 0, and stays below the length"};
+      return outside_list(c, at[k], items.size());
     Tensor& item = items[static_cast<size_t>(at[k])];
     Tensor one = view_of(value, row, static_cast<int64_t>(k) * bytes);
     if (adds && item.defined()) {

@@ -105,7 +105,7 @@ void infer_ctc(Infer& s) {
   if (s.shape(1).has_rank() && s.shape(1)[2] >= 0) {
     int64_t classes = s.shape(1)[2], blank = s.attrs<CtcAttrs>().blank_index();
     if (blank < -classes || blank >= classes)
-      s.bad_value("blank_index", cat(blank), cat("a value in [", -classes, ", ", classes, ")"));
+      refuse_outside(s, "blank_index", blank, -classes, classes);
   }
   if (s.inputs() == 4) return s.output(s.dtype(1), Shape{batch});
   if (!s.shape(4).compatible(Shape{batch}))

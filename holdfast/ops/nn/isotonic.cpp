@@ -163,8 +163,7 @@ std::tuple<Tensor, Tensor> isotonic_regression(const In& inputs, const IsotonicO
          cat("isotonic_regression: `inputs` is ", type_text(x), ", expected rank 1 or more"));
   int64_t axis = o.axis < 0 ? o.axis + x.rank() : o.axis;
   if (axis < 0 || axis >= x.rank())
-    fail(Code::E1103, cat("isotonic_regression: `axis` is ", o.axis, ", expected a value in [",
-                          -x.rank(), ", ", x.rank(), ")"));
+    outside("isotonic_regression: `axis` is", o.axis, -x.rank(), x.rank()).check();
   Ints swap;
   for (int i = 0; i < x.rank(); ++i) swap.push_back(i);
   std::swap(swap[static_cast<size_t>(axis)], swap.back());

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
@@ -231,7 +232,8 @@ Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& 
              " are alike: this loss takes the number of each example's class, "
              "softmax_cross_entropy_with_logits a probability for each class"),
          {manual_fix("use `softmax_cross_entropy_with_logits`, with labels of the logits' dtype"),
-          manual_fix("or make them numbers of classes: `argmax(labels, -1)`")});
+          manual_fix(cat("or make them numbers of classes: `", written(Advice::kArgmax, {"labels"}),
+                         "`"))});
   if (!fits)
     fail(Code::E1102,
          cat("sparse_softmax_cross_entropy_with_logits: `labels` is ", l.shape().text(),

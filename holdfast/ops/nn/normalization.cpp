@@ -3,6 +3,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -83,8 +84,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> nn::sufficient_statistics(
     for (int64_t a : axes.ints()) {
       int64_t at = a < 0 ? a + x.rank() : a;
       if (at < 0 || at >= x.rank())
-        fail(Code::E1103, cat("sufficient_statistics: `axes` holds ", a, ", expected a value in [",
-                              -x.rank(), ", ", x.rank(), ")"));
+        outside("sufficient_statistics: `axes` holds", a, -x.rank(), x.rank()).check();
       n *= x.dim(static_cast<int>(at));
     }
     total = Tensor::scalar(static_cast<double>(n), x.dtype());

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/nn/cpu/pool_loops.h"
 #include "holdfast/ops/nn/pool_shape.h"
 #include "holdfast/ops/nn/window.h"
@@ -62,8 +63,7 @@ Status follow(const Call& c, F&& f) {
     for (int64_t i = 0; i < n && status.ok(); ++i) {
       int64_t index = static_cast<int64_t>(at[i]), most = batch ? image.size() : entry;
       if (index < 0 || index >= most)
-        status = Status(Code::E1103, cat(c.op.name, ": `argmax` holds ", index, " at ", i,
-                                         ", expected a value in [0, ", most, ")"));
+        status = outside(cat(c.op.name, ": `argmax[", i, "]` is"), index, 0, most);
       else
         f(i, index + (batch ? 0 : i / each * entry));
     }

@@ -6,6 +6,7 @@
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
@@ -98,9 +99,7 @@ const RowTable& row_loops() {
 
 LastAxis::LastAxis(const char* op, const Tensor& like, int64_t axis) {
   int64_t rank = like.rank();
-  if (axis < -rank || axis >= rank)
-    fail(Code::E1103,
-         cat(op, ": `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
+  if (axis < -rank || axis >= rank) outside(cat(op, ": `axis` is"), axis, -rank, rank).check();
   if (axis < 0) axis += rank;
   moves_ = axis != rank - 1;
   for (int64_t i = 0; i < rank; ++i)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import operator
-import re
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -18,8 +17,6 @@ __all__ = ["name_function"]
 _OF_ARGUMENTS = {"E0904", "E1101", "E1102", "E1103"}
 _OURS = ("holdfast", "tensorflow")
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_OP = re.compile(r"([A-Z]\w*): ")
-_OPTION = re.compile(r"`(\w+)=[^`]*`")
 
 
 def name_function(said: dict[str, Any]) -> bool:
@@ -33,22 +30,21 @@ def name_function(said: dict[str, Any]) -> bool:
     if found is None:
         return False
     words, function, again = found
-    before = said["headline"], said["fixes"]
+    before = said["speaker"], said["fixes"]
     name, record = words.rpartition(".")[2], getattr(function, "record", None)
     own = isinstance(record, dict) and record.get("op") == said["op"]
     own = own or getattr(function, "__name__", "") == said["op"]  # a raw op, whatever it is called
-    told = re.search(rf"\b{re.escape(name)}\b", said["headline"]) is not None
-    fixes = [fix for fix in said["fixes"] if own or _fits(fix["title"], function)]
+    fixes = [fix for fix in said["fixes"] if own or _fits(fix, function)]
     said["fixes"] = fixes or (_sizes(said) if said["fixes"] else [])
     if again:  # what one run of the line needs may spoil another
         said["fixes"] = [
             fix | {"applicability": "maybe"} if fix["applicability"] == "tested" else fix
             for fix in said["fixes"]
         ]
-    first = _OP.match(said["headline"])  # a kernel may be that of several ops
-    if not (own or told or _same(name, said["op"]) or (first and _same(name, first[1]))):
-        said["headline"] = f"{words}: {said['headline'][first.end() if first else 0 :]}"
-    return before != (said["headline"], said["fixes"])
+    known = [said["op"], said["speaker"]]  # which differ where a kernel is that of several ops
+    if not (own or any(each and _same(name, each) for each in known)):
+        _holdfast.speak_as(said, words)
+    return before != (said["speaker"], said["fixes"])
 
 
 def _called(said: dict[str, Any]) -> tuple[str, Any, bool] | None:
@@ -137,12 +133,11 @@ def _same(function: str, op: str) -> bool:
     return plain in known or known in plain
 
 
-def _fits(title: str, function: Any) -> bool:
+def _fits(fix: dict[str, Any], function: Any) -> bool:
     """Whether advice is good for calls of `function`: it gives it no argument of another one."""
-    options = _OPTION.findall(title)
-    if not options:
-        return not title.startswith("`[")
+    if not fix.get("argument"):
+        return True
     try:
-        return set(options) <= set(inspect.signature(function).parameters)
+        return fix["argument"] in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False

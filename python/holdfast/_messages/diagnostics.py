@@ -144,7 +144,7 @@ class Diagnostic(Record):
             subject=subject if known else None,
             others=tuple(map(_tensor_info, said.get("others", ()))),
             labels=tuple(
-                Label(x["role"], _loc(x.get("loc")), x.get("text", ""), bool(x.get("primary")))
+                Label(x["role"], _loc(x.get("loc")), _text_of(x), bool(x.get("primary")))
                 for x in said.get("labels", ())
             ),
             path=tuple(map(_tensor_info, said.get("path", ()))),
@@ -210,6 +210,13 @@ class Diagnostic(Record):
 
     def __str__(self) -> str:
         return self.rendered or f"{self.severity}[{self.code}]: {self.headline}"
+
+
+def _text_of(label: Mapping[str, Any]) -> str:
+    """All that a label says: its text, what the value is from, where the line runs."""
+    op, place = label.get("op"), label.get("place")
+    origin = f" from {op}" if op else ""
+    return f"{label.get('text', '')}{origin}" + (f", {place}" if place else "")
 
 
 def _edit(said: Mapping[str, Any]) -> Edit:

@@ -12,13 +12,11 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .. import _holdfast
-from .birth_names import expression_at, name_at
 from .called import name_function
 from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .rebinding import statement_loc
 from .source import shown_name
 from .source_text import line_at, tree_of
-from .visible import visible_name
 
 __all__ = ["enrich"]
 
@@ -191,40 +189,6 @@ def _size(tensor: Any) -> int:
     return int(tensor.shape.num_elements() or 0) * int(tensor.dtype.size)
 
 
-# E0801: a placeholder goes by the name that it has in a graph, and is fed under the program's.
-
-
-def _fed(said: dict[str, Any]) -> bool:
-    def named(entry: re.Match[str]) -> str:
-        known = entry[1]
-
-        def is_meant(value: Any) -> bool:
-            placeholder = isinstance(value, _holdfast.Tensor) and value._symbolic
-            if not placeholder or not value._op.startswith("Placeholder"):
-                return False
-            return bool(value.name == f"{known}:0" or name_at(born_loc(value)) == known)
-
-        path = visible_name(is_meant)
-        if not path and known != name_at(said["subject"]["born"]):
-            path = f'"{known}:0"'  # the graph knows it by that
-        return f"{path or known}: ..."
-
-    fixes = [
-        fix
-        | {
-            "title": re.sub(
-                r"(?<=feed_dict=\{).*(?=\})",
-                lambda entries: re.sub(r"([\w./-]+): \.\.\.", named, entries[0]),
-                fix["title"],
-            )
-        }
-        for fix in said["fixes"]
-    ]
-    changed = bool(fixes != said["fixes"])
-    said["fixes"] = fixes
-    return changed
-
-
 # E0904: a value that a pass made of another one keeps the birth of that; the function has its own.
 
 
@@ -243,15 +207,14 @@ def _sizes(said: dict[str, Any]) -> bool:
         return False
     home, changed = functions[-1], False
     for label in said["labels"]:
-        born = re.match(r"(`(\w+)` born here: [^ ]+) from ", label["text"])
-        loc = label["loc"]
+        loc, name = label["loc"], label.get("value", "") if label.get("op") else ""
         inside = loc["file"] == used["file"] and home.lineno <= loc["line"] <= (
             home.end_lineno or 0
         )
-        made = _last_set(home, born[2], used["line"]) if born is not None and not inside else None
-        if born is not None and made is not None:
+        made = _last_set(home, name, used["line"]) if name and not inside else None
+        if made is not None:
             label["loc"] = statement_loc(made, used["file"]) | {"qualname": used["qualname"]}
-            label["text"], changed = born[1], True
+            label["op"], changed = "", True
     return changed
 
 
@@ -267,86 +230,26 @@ def _last_set(home: ast.FunctionDef, name: str, before: int) -> ast.expr | None:
     return max(found, key=lambda node: node.lineno).value if found else None
 
 
-# E0303: the program's own words for the layer whose `output` it asks for.
+# E1103: a value inside of ours that the program's line says nothing of is not told.
 
 
-def _layer_words(said: dict[str, Any]) -> bool:
-    used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
-    found = re.match(r"layer `([^`]+)`", said["headline"])
-    tree = tree_of(used["file"]) if used is not None else None
-    if used is None or tree is None or found is None:
-        return False
-    asked = {
-        ast.unparse(node.value).replace("'", '"')
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and node.attr in ("input", "output")
-        and node.lineno == used["line"]
-    }
-    words = (
-        next(iter(asked))
-        if len(asked) == 1
-        else visible_name(
-            lambda value: (
-                isinstance(value, _holdfast.LayerBase) and getattr(value, "name", "") == found[1]
-            )
-        )
-    )
-    if not words or words == found[1]:
-        return False
-    for fix in said["fixes"]:
-        fix["title"] = fix["title"].replace(f"`{found[1]}.get_", f"`{words}.get_")
-    return True
-
-
-# E1103: lists of the graph go by the program's words, and the nearest allowed value is told.
-
-_ALLOWED = re.compile(r"`([^`]+)` is (-?\d+), expected a value in \[(-?\d+), (-?\d+)([)\]])")
-_INNER = re.compile(r"`(\w+)` born here")
-_LIST = re.compile(r"TensorList\w*: index (-?\d+) of a list of (\d+) elements")
-
-
-def _allowed(said: dict[str, Any]) -> bool:
-    before = said["headline"], len(said["labels"]), len(said["fixes"])
+def _told_values(said: dict[str, Any]) -> bool:
+    before = len(said["labels"])
     used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
     line = str((used or {}).get("source", ""))
     said["labels"] = [
         label
         for label in said["labels"]
-        if (inner := _INNER.match(label["text"])) is None
-        or re.search(rf"\b{inner[1]}\b", f"{line} {label['loc'].get('source', '')}")
+        if not label.get("value")
+        or not label["value"].isidentifier()
+        or re.search(rf"\b{label['value']}\b", f"{line} {label['loc'].get('source', '')}")
     ]
-    nearest = ""
-    if (in_list := _LIST.match(said["headline"])) is not None:
-        at, length = int(in_list[1]), int(in_list[2])
-        words = expression_at(used) if used is not None else ""
-        said["headline"] = f"`{words or 'a list'}`: index {at}, and the list has {length} elements"
-        nearest = str(length - 1 if at >= 0 else 0) if length else ""
-    elif (found := _ALLOWED.search(said["headline"])) is not None:
-        low, high = int(found[3]), int(found[4]) - (found[5] == ")")
-        nearest = str(high if int(found[2]) > high else low) if low <= high else ""
-    if nearest and not said["fixes"]:
-        title = f"`{nearest}` is the nearest allowed value"
-        said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}]
-    return before != (said["headline"], len(said["labels"]), len(said["fixes"]))
-
-
-# E1202: the functions that make one kind of labels of the other, as the program calls them.
-
-
-def _label_functions(said: dict[str, Any]) -> bool:
-    tf, before = module_alias(), [fix["title"] for fix in said["fixes"]]
-    for fix in said["fixes"]:
-        fix["title"] = re.sub(r"`(?=(one_hot|argmax)\b)", f"`{tf}.", fix["title"])
-    return before != [fix["title"] for fix in said["fixes"]]
+    return before != len(said["labels"])
 
 
 _ADDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "E0303": _layer_words,
     "E0701": _placed,
     "E0702": _live,
-    "E0801": _fed,
     "E0904": _sizes,
-    "E1103": _allowed,
-    "E1202": _label_functions,
+    "E1103": _told_values,
 }

@@ -85,7 +85,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         quoted = f"`{y}`" if y else "the target"
         text = f"{quoted} is computed here, outside the tape's block"
         label = {"role": "first_use", "loc": outside, "text": text, "primary": False}
-        known = (each for each in said["labels"] if not each["text"].endswith(" is computed here"))
+        known = (each for each in said["labels"] if each["loc"] != born_loc(target))
         said["labels"] = [*known, label]
         said["why"] = (
             f"{quoted} was computed in line {outside['line']}, which the tape did not see."

@@ -35,8 +35,9 @@ def unsupported(headline: str, why: str, *, fix: str = "", **fields: Any) -> NoR
     fail("E1105", headline, why, fix=fix, **fields)
 
 
-def used_here(text: str = "used here, in eager code") -> list[dict[str, Any]]:
-    """The label for the line of the user that is executing."""
+def used_here(text: str = "") -> list[dict[str, Any]]:
+    """The label for the line of the user that is executing; in eager code, if no text is given."""
     if user_frame() is None:
         return []
-    return [{"role": "used", "loc": _holdfast.here(), "text": text, "primary": True}]
+    label = {"role": "used", "loc": _holdfast.here(), "text": text, "primary": True}
+    return [label if text else label | {"text": "used here", "place": _holdfast.EAGER_CODE}]

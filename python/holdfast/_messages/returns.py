@@ -17,10 +17,13 @@ __all__ = ["loc_of_return", "raise_at_return"]
 _LONGEST = 48  # an expression that names a value
 
 
-def raise_at_return(error: Any, function: Callable[..., Any], result: Any) -> NoReturn:
-    """Raises an error about a value in `result` again, used where `function` returns it."""
+def raise_at_return(error: Any, function: Callable[..., Any], result: Any, writer: Any) -> NoReturn:
+    """Raises an error about a value in `result` again, used where `function` returns it.
+
+    `writer` writes the graph that can't have the value.
+    """
     said = dict(error._said)
-    born, name = said["subject"]["born"], said["subject"]["name"]
+    born = said["subject"]["born"]
     leaves = [
         leaf
         for leaf in nesting.flatten(result)
@@ -34,17 +37,14 @@ def raise_at_return(error: Any, function: Callable[..., Any], result: Any) -> No
         for part, given in zip(value.elts, result, strict=False):
             if given is leaves[0]:
                 value = part
-    loc = statement_loc(value, filename)
-    said["labels"] = [
-        label | {"loc": loc, "text": "returned here" + label["text"].removeprefix("used here")}
-        if label["primary"]
-        else dict(label)
-        for label in said["labels"]
-    ]
     words = ast.unparse(value)
     alone = value is not found[0] or result is leaves[0]
     if alone and len(words) <= _LONGEST:
-        _rename(said, name, words)
+        said = writer.refusal(leaves[0], words) or said
+    returned = {"loc": statement_loc(value, filename), "text": "returned here"}
+    said["labels"] = [
+        label | returned if label["primary"] else dict(label) for label in said["labels"]
+    ]
     _holdfast.raise_diagnostic(said)
     raise AssertionError("raise_diagnostic returned")
 
@@ -53,13 +53,6 @@ def loc_of_return(function: Callable[..., Any]) -> Any:
     """Where the only `return` of a function is; None if there are several."""
     found = _returned(function)
     return None if found is None else statement_loc(*found)
-
-
-def _rename(said: dict[str, Any], old: str, new: str) -> None:
-    """Calls the value by the words that return it."""
-    for part in ("headline", "why"):
-        said[part] = said[part].replace(f"`{old}`", f"`{new}`")
-    said["subject"] = said["subject"] | {"name": new}
 
 
 def _returned(function: Callable[..., Any]) -> tuple[ast.expr, str] | None:

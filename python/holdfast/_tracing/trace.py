@@ -308,7 +308,8 @@ class _Host:
             try:
                 self._writer.set_outputs(outputs)
             except InaccessibleTensorError as error:
-                returns.raise_at_return(error, function.python_function, result)
+                code = function.python_function
+                returns.raise_at_return(error, code, result, self._writer)
         return outputs
 
     def _run(self, recorder: Recorder) -> Any:
