@@ -1,7 +1,7 @@
 """Objects, dicts, lists and dataclasses in staged loops and branches: as plain Python has them.
 
-Each program of `data/objects_in_staged_code.txt` runs twice, traced and as it is, and shows the
-same; none of them has a message.
+Each program of the files below runs twice, traced and as it is, and shows the same; none of them
+has a message.
 """
 
 import collections
@@ -14,11 +14,13 @@ import pytest
 
 import holdfast as tf
 
-FILE = pathlib.Path(__file__).parent / "data" / "objects_in_staged_code.txt"
+DATA = pathlib.Path(__file__).parent / "data"
+FILES = ["objects_in_staged_code.txt", "left_in_several_places.txt"]
 
 
 def programs():
-    for part in re.split(r"^=== ", FILE.read_text(), flags=re.MULTILINE)[1:]:
+    text = "".join((DATA / file).read_text() for file in FILES)
+    for part in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
         title, _, source = part.partition("\n")
         yield pytest.param(source, id=title.replace(" ", "_"))
 
@@ -30,7 +32,7 @@ def plain(value):
         return kind, {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return kind, [plain(part) for part in value]
-    return np.asarray(value).round(4).tolist()
+    return value if isinstance(value, bool) else np.asarray(value).round(4).tolist()
 
 
 def shown(source, file):

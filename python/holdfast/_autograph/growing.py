@@ -9,12 +9,12 @@ from .._tracing.conditional import refuse_walk
 from .._tracing.journal import Growth, Journal, Set, open_journals, put, raw_write
 from .._tracing.locations import AttributeLocation, CellLocation, ItemLocation, Location, Object
 from .._tracing.made_objects import attributes_of
-from .._tracing.moved import Moved, is_moved, move, settled
+from .._tracing.moved import Moved, current, is_moved, move
 from .._tracing.recorder import recording
 from .._tracing.slots import left_by
 from .._tracing.substituted_code import Substitutions, substitutions
 from .arrays import ARRAYS
-from .lists import Rows, StagedList
+from .lists import StagedList
 from .reads import fresh
 from .records import is_made
 from .sites import Site
@@ -212,29 +212,27 @@ def leave_rows(journal: Journal) -> None:
 
     A list from outside stays the list that it is, and its `_Ending` has it appended to.
     """
-    rows: dict[int, Any] = {}  # what takes the place of a list of the graph, by its id
     homes: set[tuple[int, Any]] = set()
     recorder = recording()
-    for container, home, staged in recorder.replaced.values() if recorder is not None else ():
-        rows[id(staged)] = container
+    if recorder is None:
+        return
+    for container, home, staged in recorder.replaced.values():
+        recorder.left[id(staged)] = staged, container
         homes.add((id(staged), home.key))
     for change in journal.changes:
         location = getattr(change, "location", None)
-        if location is None or isinstance(location, CellLocation):
+        if isinstance(location, CellLocation):
             continue
         held = change.value
-        value = settled(held)
-        if (id(value), location.key) in homes:
+        if location is not None and (id(current(held)), location.key) in homes:
             continue
-        if isinstance(value, StagedList):
-            made = rows.get(id(value))
-            if made is None:
-                made = rows[id(value)] = Rows(value.stack(), value.kind)
-        elif value is not held:
-            made = left_by(value)
-        else:
+        made = left_by(held, recorder.left, journal)
+        if made is held:
             continue
-        change.value = change.inside = made
+        change.value = made
+        if location is None:
+            continue
+        change.inside = made
         if location.read() is held:
             raw_write(location, made)
 

@@ -303,6 +303,8 @@ class StagedList(Staged):
 class Rows:
     """Stands in a store or a result for a list: each call makes one of the rows of its tensor."""
 
+    __leaves_container__ = True  # who has it has a container
+
     def __init__(self, stacked: Any, kind: type[Any] = list) -> None:
         self.stacked, self.kind = stacked, kind
 

@@ -61,6 +61,7 @@ from .locations import (
 from .made_objects import ObjectTemplates
 from .moved import parts_of
 from .restart import Restart
+from .slots import Left
 from .stores import Store, Undo, is_outside, stores
 
 __all__ = [
@@ -249,6 +250,8 @@ class Recorder:
         self.stand_ins: dict[int, Any] = {}
         # The same where the list of the graph took the list's place, until that is taken back.
         self.replaced: dict[int, tuple[Any, Location, Any]] = {}
+        self.left: Left = {}  # what takes the place of what only a trace can hold
+        self.result: Any = None  # what the code gives
         self._stores: list[Store] | None = None
         self.undo: Undo | None = None  # how to take them back
         self.templates: ObjectTemplates | None = (
@@ -278,7 +281,8 @@ class Recorder:
             given.copy = MISSING
         self._given.clear()
         perhaps.end()
-        self.journal, self.templates = Journal(), None
+        self.journal, self.templates, self.result = Journal(), None, None
+        self.left.clear()
         self._alive.clear()
         self._outside.clear()
         self._positions.clear()
@@ -296,7 +300,8 @@ class Recorder:
                 refuse_stale(container, self.journal)
             guarded = {guard.location.key for guard in self.guards}
             objects = {id(each.was) for each in self.guards if each.how == "identity"}
-            found = stores(self.journal, self._seen, guarded, self._pending, self.tensors, objects)
+            given = self.journal, self._seen, guarded, self._pending, self.tensors, objects
+            found = stores(*given, self.result)
             self._stores, self.templates, self.undo = found
         return self._stores
 

@@ -12,7 +12,6 @@ import copy
 import enum
 import functools
 import operator
-from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -31,13 +30,19 @@ from .locations import (
     raw_method,
     weak_getter,
 )
-from .made_objects import ObjectTemplate, ObjectTemplates, attributes_of
+from .made_objects import (
+    CONTAINERS,
+    ContainerTemplate,
+    ObjectTemplate,
+    ObjectTemplates,
+    attributes_of,
+)
 from .perhaps import PerhapsSlot, perhaps_of
-from .slots import Slot
+from .slots import Slot, rebuilt
 
 __all__ = ["Store", "Undo", "is_outside", "stores"]
 
-_CONTAINERS = (list, dict, set, deque, defaultdict, OrderedDict)
+_MADE = (ContainerTemplate, ObjectTemplate)
 
 # Where only these are done to a container, to plain values, a program counts its traces by them.
 _ADDS = ("append", "extend", "insert", "appendleft", "extendleft")
@@ -93,7 +98,7 @@ class _Slotted:
         """A nested value with slots, whose tensors are appended to `tensors`."""
         return self._part(tensors, {}, value)
 
-    def _part(self, tensors: list[Any], templates: dict[int, ObjectTemplate], value: Any) -> Any:
+    def _part(self, tensors: list[Any], templates: dict[int, Any], value: Any) -> Any:
         if (maybe := perhaps_of(value)) is not None:
             tensors += [maybe.value, maybe.ran]
             return PerhapsSlot(len(tensors) - 2, maybe)
@@ -101,14 +106,16 @@ class _Slotted:
             tensors.append(value)
             return Slot(len(tensors) - 1)
         change = functools.partial(self._part, tensors, templates)
+        if self.templates.is_shared(value):
+            return self.templates.container(value, templates, change)
         if self.templates.takes(value) or self.is_plain_object(value, set()):
             return self.templates.template(value, templates, change)
-        new = _rebuilt(value, change)
+        new = rebuilt(value, change)
         return _Anew(value) if new is value and self.makes(value) else new
 
     def makes(self, value: Any) -> bool:
         """Whether a value is a container that each call has to make."""
-        return type(value) in _CONTAINERS and self.is_made(value)
+        return type(value) in CONTAINERS and self.is_made(value)
 
     def is_plain_object(self, thing: Any, seen: set[int]) -> bool:
         """Whether the trace made an object of plain values, which each call has to make."""
@@ -130,7 +137,7 @@ def _filled(tensors: list[Any], value: Any) -> Any:
     if type(value) is _Anew:
         return copy.copy(value.like)
     change = functools.partial(_filled, tensors)
-    return value.fill(change) if type(value) is ObjectTemplate else _rebuilt(value, change)
+    return value.fill(change) if type(value) in _MADE else rebuilt(value, change)
 
 
 def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
@@ -138,7 +145,7 @@ def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
     if type(value) is Slot:
         found = shape[value.index]
         return ("slot", found.index) if type(found) is Slot else None
-    if type(value) in (ObjectTemplate, PerhapsSlot, _Outside):
+    if type(value) in (*_MADE, PerhapsSlot, _Outside):
         return None
     if type(value) is _Anew:
         return _template_anew(value.like)
@@ -162,22 +169,6 @@ def _template_anew(value: Any) -> tuple[Any, ...] | None:
     except TypeError:  # keys without an order
         return None
     return "nested", value, [("constant", part) for part in parts]
-
-
-def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
-    if isinstance(value, dict):
-        parts = {key: change(part) for key, part in value.items()}
-        same = all(parts[key] is part for key, part in value.items())
-        if same or type(value) is dict:
-            return value if same else parts
-    if not nesting.is_nested(value) or isinstance(value, range):
-        return value
-    before = list(nesting.children(value))
-    after = [change(part) for part in before]
-    if all(new is old for new, old in zip(after, before, strict=True)):
-        return value
-    return nesting.rebuild(value, after)
 
 
 class Store:
@@ -294,8 +285,10 @@ def _spots(
     held: dict[int, list[Any]] = {}
     for key, item in pairs:
         held.setdefault(id(item), []).append(key)
+    left = dict(_items(change.value))
     for path, item in _items(change.inside):
-        for key in held.get(id(item), ()) if slotted.holds(item) else ():
+        holds = slotted.holds(left[path]) or slotted.templates.shares(left[path])
+        for key in held.get(id(item), ()) if holds else ():
             if (id(container), key) not in taken:
                 taken.add((id(container), key))
                 yield key, path, weak_getter(item)
@@ -309,13 +302,14 @@ def stores(
     counters: Iterable[tuple[Any, ...]],
     tensors: Container[int],
     objects: Container[int],
+    result: Any,
 ) -> tuple[list[Store], ObjectTemplates, Undo]:
     """The effects in a journal that every call has to repeat, in order.
 
     Places of `counters` were read for nothing but what is stored there: that counts traces, unless
     the trace is `guarded` by it. Places that are `read` get back what they held, for the call that
     is traced reads them like any other. `tensors` are the numbers of the tensors that were read,
-    `objects` the ids of what the trace is guarded by.
+    `objects` the ids of what the trace is guarded by. `result` is what the code gives.
     With the effects come the templates of objects that the trace made, and a way to take the
     effects back.
     """
@@ -342,6 +336,7 @@ def stores(
     # Containers whose items are read, and may be gone by now: they begin as they were.
     anew = grown & {key[1] for key in read if key[0] == "item"}
     taken: set[tuple[int, Any]] = set()
+    slotted.templates.note_shared([result, *(change.value for change in kept)])
     found = [Store(change, taken, slotted, anew) for change in kept]
     locations = {each.touches() for each in kept if slotted.holds(each.value)}
     for change in reversed(journal.changes):
