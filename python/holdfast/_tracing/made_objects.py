@@ -50,6 +50,18 @@ def attributes_of(thing: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not MISSING}
 
 
+_OF_OURS = (object, _holdfast.Object, _holdfast.ModuleBase)  # with no state but what Python sees
+_HEAP_TYPE = 1 << 9
+
+
+def _is_of_python(kind: type[Any]) -> bool:
+    """Whether a class adds nothing to its objects that is not among their attributes."""
+    if kind in _OF_OURS:
+        return True
+    written_in_c = kind.__module__.partition(f"{_holdfast.__name__}")[1]
+    return bool(kind.__flags__ & _HEAP_TYPE) and not written_in_c
+
+
 class _Now(threading.local):
     def __init__(self) -> None:
         self.objects: dict[int, Any] | None = None
@@ -163,7 +175,38 @@ class ObjectTemplates:
         if makes not in PLAIN_NEW or isinstance(thing, (type, types.ModuleType)):
             return False
         # A helper of staged code is what no call leaves behind.
-        return not hasattr(kind, "__carries__") and not hasattr(kind, "__leaves_container__")
+        helps = hasattr(kind, "__carries__") or hasattr(kind, "__leaves_container__")
+        return not helps and all(map(_is_of_python, kind.__mro__))
+
+    def may_make(self, thing: Any) -> bool:
+        """The same, and that all it holds is what a call can make, or what was there before."""
+        return self.may_take(thing) and not any(
+            isinstance(part, _holdfast.VariableBase) and self._is_made(part)
+            for part in self._reached([thing])
+        )
+
+    def of_one_call(self, values: Iterable[Any]) -> Any:
+        """An object in values that the trace made, with a state of which Python knows nothing.
+
+        None if there is none.
+        """
+        for part in self._reached(values):
+            known = isinstance(part, _holdfast.VariableBase) or self.may_take(part)
+            inner = isinstance(part, _holdfast.Object) or hasattr(type(part), "__next__")
+            if inner and not known and self._is_made(part):
+                return part
+        return None
+
+    def _reached(self, values: Iterable[Any]) -> list[Any]:
+        """What nested values hold, and objects of the trace that are in them."""
+        found: dict[int, Any] = {}
+        todo = list(values)
+        while todo:
+            for leaf in leaves(todo.pop()):
+                if id(leaf) not in found:
+                    found[id(leaf)] = leaf
+                    todo += attributes_of(leaf).values() if self.may_take(leaf) else ()
+        return list(found.values())
 
     def _holds(self, thing: Any, seen: set[int]) -> bool:
         if id(thing) in seen or not self.may_take(thing):

@@ -121,7 +121,7 @@ def _take(
         return PerhapsSlot(len(tensors) - 2, maybe)
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:
-        if templates is not None and templates.takes(leaf):
+        if templates is not None and templates.may_make(leaf):
             change = functools.partial(_slotted, tensors, as_tensor, templates, known)
             return templates.template(leaf, known, change)
         return leaf

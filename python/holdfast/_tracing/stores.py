@@ -12,13 +12,17 @@ import copy
 import enum
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+import numpy as np
+
 from .. import _holdfast
 from .._structures import nesting
 from .._tensors.plain import is_plain
+from .guards import Once
 from .journal import Change, Growth, Journal, Set, mutate, put, refill
 from .locations import (
     MISSING,
@@ -35,14 +39,16 @@ from .made_objects import (
     ContainerTemplate,
     ObjectTemplate,
     ObjectTemplates,
-    attributes_of,
 )
+from .moved import parts_of
 from .perhaps import PerhapsSlot, perhaps_of
 from .slots import Slot, rebuilt
 
 __all__ = ["Store", "Undo", "is_outside", "stores"]
 
 _MADE = (ContainerTemplate, ObjectTemplate)
+_COPIED = (*CONTAINERS, np.ndarray, bytearray)
+_OF_PARTS = ("extend", "extendleft", "update")  # they take what is in their argument
 
 # Where only these are done to a container, to plain values, a program counts its traces by them.
 _ADDS = ("append", "extend", "insert", "appendleft", "extendleft")
@@ -62,8 +68,10 @@ class _Anew:
             return False
         if isinstance(other, dict):
             return all(other.get(key, self) is part for key, part in self.like.items())
-        if isinstance(other, set):
+        if isinstance(other, (set, bytearray)):
             return bool(other == self.like)
+        if isinstance(other, np.ndarray):
+            return other.dtype == self.like.dtype and np.array_equal(other, self.like)
         return all(map(operator.is_, other, self.like))
 
 
@@ -108,25 +116,22 @@ class _Slotted:
         change = functools.partial(self._part, tensors, templates)
         if self.templates.is_shared(value):
             return self.templates.container(value, templates, change)
-        if self.templates.takes(value) or self.is_plain_object(value, set()):
+        if self.templates.may_make(value):
             return self.templates.template(value, templates, change)
         new = rebuilt(value, change)
         return _Anew(value) if new is value and self.makes(value) else new
 
     def makes(self, value: Any) -> bool:
-        """Whether a value is a container that each call has to make."""
-        return type(value) in CONTAINERS and self.is_made(value)
+        """Whether a value is a container or an array that each call has to make."""
+        return type(value) in _COPIED and self.is_made(value)
 
-    def is_plain_object(self, thing: Any, seen: set[int]) -> bool:
-        """Whether the trace made an object of plain values, which each call has to make."""
-        if id(thing) in seen:
-            return True
-        seen.add(id(thing))
-        return self.templates.may_take(thing) and all(
-            _is_mode(leaf) or self.is_plain_object(leaf, seen)
-            for part in attributes_of(thing).values()
-            for leaf in leaves(part)
-        )
+    def makes_part(self, change: Growth) -> bool:
+        """Whether what a method puts into its container is something that each call has to make."""
+        given = [*change.value, *change.keywords.values()]
+        if change.method in _OF_PARTS:
+            given = [part for each in given for part in _parts(each)]
+        parts = parts_of(given)[1:]
+        return any(self.makes(part) or self.templates.may_make(part) for part in parts)
 
 
 def _filled(tensors: list[Any], value: Any) -> Any:
@@ -303,15 +308,15 @@ def stores(
     tensors: Container[int],
     objects: Container[int],
     result: Any,
-) -> tuple[list[Store], ObjectTemplates, Undo]:
+) -> tuple[list[Store], ObjectTemplates, Undo, list[Once]]:
     """The effects in a journal that every call has to repeat, in order.
 
     Places of `counters` were read for nothing but what is stored there: that counts traces, unless
     the trace is `guarded` by it. Places that are `read` get back what they held, for the call that
     is traced reads them like any other. `tensors` are the numbers of the tensors that were read,
     `objects` the ids of what the trace is guarded by. `result` is what the code gives.
-    With the effects come the templates of objects that the trace made, and a way to take the
-    effects back.
+    With the effects come the templates of objects that the trace made, a way to take the effects
+    back, and what forbids other calls to use the trace.
     """
     slotted = _Slotted(ObjectTemplates(journal.made, tensors), journal.made, objects)
     last: dict[tuple[Any, ...], int] = {}
@@ -352,11 +357,22 @@ def stores(
         if hides or (change.condition is not None and is_outside(change, journal)):
             _take_back(change)
     journal.restore(anew)
+    left = [(each.value, _label(each)) for each in journal.changes if is_outside(each, journal)]
+    once = []
+    for value, place in (*left, (result, "what it gives")):
+        thing = slotted.templates.of_one_call([value])
+        if thing is not None:
+            once.append(Once(thing, place))
     return (
         found,
         slotted.templates,
         Undo(journal, [each for each in kept if slotted.holds(each.value)]),
+        once,
     )
+
+
+def _label(change: Change) -> str:
+    return (change.location if isinstance(change, Set) else change.container).describe()
 
 
 class Undo:
@@ -375,6 +391,13 @@ class Undo:
         refill(self._before)
 
 
+def _parts(value: Any) -> Iterable[Any]:
+    """What is in an argument."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, (list, tuple, deque)) else ()
+
+
 def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], slotted: _Slotted) -> set[int]:
     """The containers, by their ids, that methods changed in a way that calls have to repeat."""
     asked = {key[1] for key in guarded if key[0] == "object"}
@@ -386,6 +409,8 @@ def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], slotted: _Sl
             changed.add(change.touches()[-1])
             plain = all(map(_is_mode, leaves([*change.value, *change.keywords.values()])))
             if plain and (change.touches()[-1] in asked or change.method not in _ADDS):
+                found.add(change.touches()[-1])
+            if slotted.makes_part(change):
                 found.add(change.touches()[-1])
         if slotted.holds(change.value):
             found.add(change.touches()[1])
@@ -433,7 +458,7 @@ def _is_kept(
         return True
     value = change.value
     again = _is_mode(value) or slotted.makes(value) or _is_of_others(value, slotted)
-    again = again or slotted.is_plain_object(value, set()) or isinstance(value, _holdfast.Tensor)
+    again = again or slotted.templates.may_make(value) or isinstance(value, _holdfast.Tensor)
     return again and not idle(change)
 
 
