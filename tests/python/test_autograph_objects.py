@@ -15,7 +15,7 @@ import pytest
 import holdfast as tf
 
 DATA = pathlib.Path(__file__).parent / "data"
-FILES = ["objects_in_staged_code.txt", "left_in_several_places.txt"]
+FILES = ["objects_in_staged_code.txt", "left_in_several_places.txt", "lists_as_stacks.txt"]
 
 
 def programs():
@@ -151,3 +151,31 @@ def test_a_dict_makes_what_it_lacks_in_its_own_way():
         return x * made[3]
 
     assert float(f(tf.constant(2.0))) == 12.0
+
+
+def test_a_stack_that_is_empty_stops_the_run():
+    @tf.function
+    def f(n):
+        values = []
+        for i in tf.range(n):
+            values.append(i)
+        return values.pop()
+
+    assert int(f(tf.constant(3))) == 2
+    with pytest.raises(IndexError, match="the list is empty"):
+        f(tf.constant(0))
+
+
+def test_a_list_from_outside_that_grows_in_a_loop_is_not_popped():
+    kept = [tf.constant(1)]
+
+    @tf.function
+    def f(n):
+        for i in tf.range(n):
+            kept.append(i)
+        return kept.pop()
+
+    with pytest.raises(NotImplementedError, match="one of the function's own") as caught:
+        f(tf.constant(3))
+    assert caught.value.code == "E1105"
+    assert len(kept) == 1

@@ -421,6 +421,8 @@ def contains(value: Any, container: Any) -> Any:
     own = own_method(container, "__contains__")
     if own is not None:
         return decided(own(value))
+    if isinstance(container, StagedList):
+        return container.holds(value)
     if isinstance(container, (list, tuple)):
         if perhaps_of(value) is not None and any(each is None for each in container):
             others = [each for each in container if each is not None]
