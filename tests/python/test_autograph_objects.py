@@ -15,7 +15,12 @@ import pytest
 import holdfast as tf
 
 DATA = pathlib.Path(__file__).parent / "data"
-FILES = ["objects_in_staged_code.txt", "left_in_several_places.txt", "lists_as_stacks.txt"]
+FILES = [
+    "objects_in_staged_code.txt",
+    "left_in_several_places.txt",
+    "lists_as_stacks.txt",
+    "operators_of_classes.txt",
+]
 
 
 def programs():

@@ -31,6 +31,7 @@ from .conditional import (
     refuse_stale,
     refuse_walk,
 )
+from .converter import converter
 from .guards import Guard, Guards, Once, remembered
 from .journal import (
     Change,
@@ -272,6 +273,7 @@ class Recorder:
             self._add(location, remembered(value), "array")
         else:
             self._add(location, value, "identity")
+            converter().convert_operators(type(value))
             if isinstance(value, _MUTABLE):
                 self._outside[id(value)] = (value, location)
             elif isinstance(owner := owner_of(value), _MUTABLE):

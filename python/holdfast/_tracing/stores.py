@@ -338,8 +338,10 @@ def stores(
         if is_outside(change, journal)
         and _is_kept(change, last.get(change.touches(), i) > i, grown, slotted, idle)
     ]
-    # Containers whose items are read, and may be gone by now: they begin as they were.
-    anew = grown & {key[1] for key in read if key[0] == "item"}
+    # Containers whose items are read, and may be gone by now, begin as they were. So do those of
+    # which nobody could tell what is there on some path only.
+    unsure = {change.touches()[1] for change in journal.changes if _may_be_anywhere(change)}
+    anew = grown & ({key[1] for key in read if key[0] == "item"} | unsure)
     taken: set[tuple[int, Any]] = set()
     slotted.templates.note_shared([result, *(change.value for change in kept)])
     found = [Store(change, taken, slotted, anew) for change in kept]
@@ -373,6 +375,13 @@ def stores(
 
 def _label(change: Change) -> str:
     return (change.location if isinstance(change, Set) else change.container).describe()
+
+
+def _may_be_anywhere(change: Change) -> bool:
+    """Whether a method changes on some path what has no places by number or key."""
+    if not isinstance(change, Growth) or change.condition is None:
+        return False
+    return not isinstance(change.container.read(), (list, dict))
 
 
 class Undo:

@@ -315,6 +315,9 @@ class _Host:
     def _run(self, recorder: Recorder) -> Any:
         """What the Python code gives for symbols in place of the call's tensors."""
         args, kwargs = _symbolic(self._writer, self._call, recorder)
+        if self._function._autograph:
+            for leaf in nesting.flatten([args, kwargs]):
+                converter().convert_operators(type(leaf))
         try:
             result = self._code(*args, **kwargs)
         except Exception as error:
