@@ -12,7 +12,17 @@ namespace holdfast {
 
 /// One trace: which part of the arguments was not as before, and what tracing cost.
 struct HOLDFAST_API Retrace {
-  enum class Kind : uint8_t { kFirst, kValue, kShape, kDType, kStructure, kObject, kGuard, kFact };
+  enum class Kind : uint8_t {
+    kFirst,
+    kValue,
+    kShape,
+    kDType,
+    kStructure,
+    kObject,
+    kGuard,
+    kFact,
+    kMade
+  };
 
   std::string part = {}, was = {}, now = {};  // as the program calls and writes them
   Kind kind = Kind::kFirst;

@@ -11,10 +11,15 @@ namespace holdfast::py {
 namespace {
 
 constexpr std::pair<const char*, Retrace::Kind> kKinds[] = {
-    {"first", Retrace::Kind::kFirst},         {"value", Retrace::Kind::kValue},
-    {"shape", Retrace::Kind::kShape},         {"dtype", Retrace::Kind::kDType},
-    {"structure", Retrace::Kind::kStructure}, {"object", Retrace::Kind::kObject},
-    {"guard", Retrace::Kind::kGuard},         {"fact", Retrace::Kind::kFact}};
+    {"first", Retrace::Kind::kFirst},
+    {"value", Retrace::Kind::kValue},
+    {"shape", Retrace::Kind::kShape},
+    {"dtype", Retrace::Kind::kDType},
+    {"structure", Retrace::Kind::kStructure},
+    {"object", Retrace::Kind::kObject},
+    {"guard", Retrace::Kind::kGuard},
+    {"fact", Retrace::Kind::kFact},
+    {"made", Retrace::Kind::kMade}};
 
 Retrace::Kind kind_of(std::string_view word) {
   for (auto& [known, kind] : kKinds)

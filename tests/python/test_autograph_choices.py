@@ -298,18 +298,7 @@ def longer_by_a_loop(x: Any) -> Any:
     return x * len(p.v)
 
 
-def popped_beside_one_that_grew(x: Any) -> Any:
-    values, grown = [x], [x]
-    for _ in tf.range(2):
-        grown.append(x)
-    if x > 0:
-        values.pop()
-    return values, grown
-
-
-@pytest.mark.parametrize(
-    "program", [copied_after_a_store, longer_by_a_loop, popped_beside_one_that_grew]
-)
+@pytest.mark.parametrize("program", [copied_after_a_store, longer_by_a_loop])
 def test_refuses_a_length_that_depends_on_the_way(program: Callable[[Any], Any]) -> None:
     with pytest.raises((ValueError, TypeError), match=r"E0901|E0104"):
         tf.function(program)(tf.constant(1.0))

@@ -381,7 +381,7 @@ def test_a_list_method_that_no_graph_has():
         values = []
         for i in tf.range(3):
             values.append(i)
-        values.sort()
+        values.sort(key=lambda each: -each)
         return x
 
     with pytest.raises(tf.errors.DiagnosticError) as caught:

@@ -1,7 +1,7 @@
 """Objects, dicts, lists and dataclasses in staged loops and branches: as plain Python has them.
 
-Each program of `data/objects_in_staged_code.txt` runs twice, traced and as it is, and shows the
-same; none of them has a message.
+Each program of the files below runs twice, traced and as it is, and shows the same; none of them
+has a message.
 """
 
 import collections
@@ -14,11 +14,18 @@ import pytest
 
 import holdfast as tf
 
-FILE = pathlib.Path(__file__).parent / "data" / "objects_in_staged_code.txt"
+DATA = pathlib.Path(__file__).parent / "data"
+FILES = [
+    "objects_in_staged_code.txt",
+    "left_in_several_places.txt",
+    "lists_as_stacks.txt",
+    "operators_of_classes.txt",
+]
 
 
 def programs():
-    for part in re.split(r"^=== ", FILE.read_text(), flags=re.MULTILINE)[1:]:
+    text = "".join((DATA / file).read_text() for file in FILES)
+    for part in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
         title, _, source = part.partition("\n")
         yield pytest.param(source, id=title.replace(" ", "_"))
 
@@ -30,7 +37,7 @@ def plain(value):
         return kind, {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
         return kind, [plain(part) for part in value]
-    return np.asarray(value).round(4).tolist()
+    return value if isinstance(value, bool) else np.asarray(value).round(4).tolist()
 
 
 def shown(source, file):
@@ -149,3 +156,31 @@ def test_a_dict_makes_what_it_lacks_in_its_own_way():
         return x * made[3]
 
     assert float(f(tf.constant(2.0))) == 12.0
+
+
+def test_a_stack_that_is_empty_stops_the_run():
+    @tf.function
+    def f(n):
+        values = []
+        for i in tf.range(n):
+            values.append(i)
+        return values.pop()
+
+    assert int(f(tf.constant(3))) == 2
+    with pytest.raises(IndexError, match="the list is empty"):
+        f(tf.constant(0))
+
+
+def test_a_list_from_outside_that_grows_in_a_loop_is_not_popped():
+    kept = [tf.constant(1)]
+
+    @tf.function
+    def f(n):
+        for i in tf.range(n):
+            kept.append(i)
+        return kept.pop()
+
+    with pytest.raises(NotImplementedError, match="one of the function's own") as caught:
+        f(tf.constant(3))
+    assert caught.value.code == "E1105"
+    assert len(kept) == 1

@@ -9,6 +9,7 @@ from . import hooks
 from .conversion import convert, set_hooks
 from .demand import on_demand
 from .features import check_features
+from .operators import convert_operators
 from .public import refuse_untraceable
 from .stored import cond, while_loop
 
@@ -16,6 +17,7 @@ __all__ = [
     "check_features",
     "cond",
     "convert",
+    "convert_operators",
     "on_demand",
     "refuse_untraceable",
     "while_loop",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import operator
 import random
 import sys
@@ -32,6 +33,7 @@ from .conversion import converted_callee
 from .in_place import watched
 from .lists import StagedList, joined
 from .moving import moving
+from .operators import convert_operators
 from .orders import first_by, in_order
 from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
@@ -71,6 +73,7 @@ def call(function: Any) -> Any:
     if any(function is each for each in _FRAME):
         return function
     if isinstance(function, type):
+        convert_operators(function)
         return functools.partial(_construct, function)
     if isinstance(function, functools.partial):
         inner = call(function.func)
@@ -93,6 +96,7 @@ def _is_active() -> bool:
 
 # Written in C, they call what they are given: `map`, `sorted`, `functools.reduce`, `accumulate`.
 _CALL_BACK = {"builtins", "functools", "_functools", "itertools"}
+_CALL_FIRST = (map, filter, functools.reduce, itertools.starmap)
 
 
 def _called_back(value: Any) -> Any:
@@ -143,6 +147,8 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
             looked_through(value)
         if getattr(function, "__module__", None) in _CALL_BACK:
             args = tuple(map(_called_back, args))
+            if function in _CALL_FIRST:  # it may be an object with a `__call__`
+                args = (converted_callee(args[0]), *args[1:]) if args else args
             kwargs = {name: _called_back(value) for name, value in kwargs.items()}
     look = watched(function, args, kwargs) if id(function) not in _INCURIOUS else None
     try:
@@ -421,6 +427,8 @@ def contains(value: Any, container: Any) -> Any:
     own = own_method(container, "__contains__")
     if own is not None:
         return decided(own(value))
+    if isinstance(container, StagedList):
+        return container.holds(value)
     if isinstance(container, (list, tuple)):
         if perhaps_of(value) is not None and any(each is None for each in container):
             others = [each for each in container if each is not None]

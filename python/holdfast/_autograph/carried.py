@@ -431,6 +431,7 @@ class Carried:
         self.reads = written.reads
         locations: list[Location] = []
         lists: list[tuple[Any, Any]] = []
+        staged: set[int] = set()  # their ids
         self.effects = []
         for change in written.changes:
             if isinstance(change, Set):
@@ -446,9 +447,12 @@ class Carried:
                 container = change.container.read()
                 if written.made(container):
                     continue
-                element = self.growing.element(container, change)
+                if id(container) in staged:
+                    continue  # the next attempt does all of it in the graph
+                element = self.growing.element(container, change, written.before(container))
                 if element is not None:
                     lists.append((container, element))
+                    staged.add(id(container))
                     continue
                 if change.outlives and holds_symbol(change.value):
                     refuse_grown(self.site, container, change.method)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .._tracing.conditional import refuse_walk
+from .._tracing.conditional import LIST_TAKES, refuse_walk
 from .._tracing.journal import Growth, Journal, Set, open_journals, put, raw_write
 from .._tracing.locations import AttributeLocation, CellLocation, ItemLocation, Location, Object
 from .._tracing.made_objects import attributes_of
-from .._tracing.moved import Moved, is_moved, move, settled
+from .._tracing.moved import Moved, current, is_moved, move
 from .._tracing.recorder import recording
 from .._tracing.slots import left_by
 from .._tracing.substituted_code import Substitutions, substitutions
 from .arrays import ARRAYS
-from .lists import Rows, StagedList
+from .lists import StagedList
 from .reads import fresh
 from .records import is_made
 from .sites import Site
@@ -64,14 +65,19 @@ class Growing:
         made = any(each.made(container) for each in self._around)
         return known or made or id(container) in self._places
 
-    def element(self, container: Any, change: Growth) -> Spec | None:
-        """What one appended element is like; None if it is nothing that the graph could append."""
-        if type(container) is not list or not self.is_outside(container):
+    def element(self, container: Any, change: Growth, before: list[Any]) -> Spec | None:
+        """What an element of a changed list is like; None if the graph could not have such a list.
+
+        `before` is what was in it.
+        """
+        if type(container) is not list or change.foreign or not self.is_outside(container):
             return None
-        if change.method == "append":
-            values = [change.value[0]]
+        if change.method in ("append", "insert"):
+            values = [change.value[-1]]
         elif change.method == "extend":
             values = list(change.value[0])
+        elif change.method in LIST_TAKES:
+            values = before[:1]
         else:
             return None
         if not values or not all(map(is_tensorish, values)):
@@ -156,7 +162,10 @@ class Lists:
             container, within = changes[0].container.read(), changes[0].container.within
             if within is not None and not within.writable:
                 continue
-            specs = [self.growing.element(container, change) for change in changes]
+            # When the graph has run, each call takes elements out of a list from outside.
+            if changes[0].outlives and any(map(_takes, changes)):
+                continue
+            specs = [self.growing.element(container, each, container) for each in changes]
             spec, where = specs[0], outermost([container])
             if spec is not None and where is not None and _go_together(container, specs):
                 around = around or where
@@ -179,9 +188,22 @@ def _is_settled(changes: list[Growth], places: Substitutions | None) -> bool:
     return not inner
 
 
-def _count(changes: list[Growth]) -> int:
+def _takes(change: Growth) -> bool:
+    return change.method not in ("append", "extend")
+
+
+def _count(changes: list[Growth]) -> float:
     """How many elements changes add to a list."""
-    return sum(len(each.value[0]) if each.method == "extend" else 1 for each in changes)
+    if any(each.method == "clear" for each in changes):
+        return -math.inf
+    taken = sum(each.method in LIST_TAKES for each in changes)
+    return (
+        sum(
+            len(each.value[0]) if each.method == "extend" else each.method not in LIST_TAKES
+            for each in changes
+        )
+        - taken
+    )
 
 
 def _go_together(container: list[Any], specs: list[Spec | None]) -> bool:
@@ -212,29 +234,27 @@ def leave_rows(journal: Journal) -> None:
 
     A list from outside stays the list that it is, and its `_Ending` has it appended to.
     """
-    rows: dict[int, Any] = {}  # what takes the place of a list of the graph, by its id
     homes: set[tuple[int, Any]] = set()
     recorder = recording()
-    for container, home, staged in recorder.replaced.values() if recorder is not None else ():
-        rows[id(staged)] = container
+    if recorder is None:
+        return
+    for container, home, staged in recorder.replaced.values():
+        recorder.left[id(staged)] = staged, container
         homes.add((id(staged), home.key))
     for change in journal.changes:
         location = getattr(change, "location", None)
-        if location is None or isinstance(location, CellLocation):
+        if isinstance(location, CellLocation):
             continue
         held = change.value
-        value = settled(held)
-        if (id(value), location.key) in homes:
+        if location is not None and (id(current(held)), location.key) in homes:
             continue
-        if isinstance(value, StagedList):
-            made = rows.get(id(value))
-            if made is None:
-                made = rows[id(value)] = Rows(value.stack(), value.kind)
-        elif value is not held:
-            made = left_by(value)
-        else:
+        made = left_by(held, recorder.left, journal)
+        if made is held:
             continue
-        change.value = change.inside = made
+        change.value = made
+        if location is None:
+            continue
+        change.inside = made
         if location.read() is held:
             raw_write(location, made)
 

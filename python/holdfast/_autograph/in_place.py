@@ -176,4 +176,6 @@ def _note(container: Any, before: Any) -> None:
     within = recorder.home_of(container)
     recorder.note_growth(container)
     for method, args in (("clear", ()), (fill, (changed,))):
-        now.add(Growth(Object(container, within), method, args))
+        change = Growth(Object(container, within), method, args)
+        change.foreign = True
+        now.add(change)

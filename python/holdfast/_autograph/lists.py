@@ -14,12 +14,11 @@ from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol
 from .._tracing.conditional import refuse_stale
-from .._tracing.journal import put
-from .._tracing.locations import AttributeLocation
 from .._tracing.moved import current
 from .._tracing.recorder import recording
 from ..errors import fail, unsupported, used_here
 from .iterables import Staged
+from .list_changes import Changing
 from .messages import fits
 from .reads import fresh, iterated
 from .state import Spec, as_tensor, is_number
@@ -36,7 +35,7 @@ class _Element:
         self.dtype, self.shape = first.dtype, first.shape
 
 
-class StagedList(Staged):
+class StagedList(Changing):
     """Does what a list does as far as a graph can: append, index, walk through, stack."""
 
     __carries__ = ("_list",)  # what staged code hands on of it
@@ -50,7 +49,7 @@ class StagedList(Staged):
         self._kind = type(values)
         self._like = _Element(first)
         self._list = _holdfast.list_reserve(self._like.dtype, None, _holdfast.convert(0, int32))
-        self._before = values if outside else []
+        self._before, self._outside = values if outside else [], outside
         for value in values if not outside else ():
             self._push(value)
 
@@ -70,8 +69,11 @@ class StagedList(Staged):
 
     def _push(self, value: Any) -> None:
         tensor = self._element(value)
-        self._like.shape = _wider(self._like.shape, tensor.shape)
-        put(AttributeLocation(self, "_list"), _holdfast.list_push(self._list, tensor))
+        self._widen(tensor)
+        self._leave(_holdfast.list_push(self._list, tensor))
+
+    def _widen(self, value: Any) -> None:
+        self._like.shape = _wider(self._like.shape, value.shape)
 
     def _need_list(self, method: str) -> None:
         if self._kind is tuple:
@@ -107,19 +109,13 @@ class StagedList(Staged):
 
     __rmul__ = __imul__ = __mul__
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._cannot("[...] =", "`tf.tensor_scatter_nd_update` of the result of `tf.stack`")
-
-    def __delitem__(self, index: Any) -> None:
-        self._cannot("del", "a slice of the result of `tf.stack`")
-
     def _cannot(self, operator: str, instead: str) -> NoReturn:
         kind = self._kind.__name__
         unsupported(
             f"`{operator}` of a {kind} that grows in staged code",
-            "in the graph it is a list of tensors: it can be appended to, indexed, walked "
-            "through and stacked.",
-            fix=f"append only, and take {instead}",
+            "in the graph it is a list of tensors: it can be changed, indexed, walked through and "
+            "stacked.",
+            fix=f"take {instead}",
         )
 
     def _another(self) -> StagedList:
@@ -131,7 +127,7 @@ class StagedList(Staged):
         both = self._another()
         for value in values:
             tensor = both._element(value)
-            self._like.shape = _wider(self._like.shape, tensor.shape)
+            self._widen(tensor)
             both._list = _holdfast.list_push(both._list, tensor)
         return both
 
@@ -141,6 +137,7 @@ class StagedList(Staged):
         parts = [self._rows(part) for part in (first, last)]
         rows = registry.function("concat")([part for part in parts if part is not None], 0)
         both._before, both._list = [], _holdfast.list_unstack(rows)
+        both._outside = False
         return both
 
     def _rows(self, part: Any) -> Any:
@@ -148,7 +145,7 @@ class StagedList(Staged):
             return part.stack()
         elements = [self._element(value) for value in part]
         for tensor in elements:
-            self._like.shape = _wider(self._like.shape, tensor.shape)
+            self._widen(tensor)
         return registry.function("stack")(elements) if elements else None
 
     def of_kind(self, kind: type[Any]) -> StagedList:
@@ -279,6 +276,7 @@ class StagedList(Staged):
         if isinstance(index, slice):
             part = self._another()
             part._before, part._list = [], _holdfast.list_unstack(self.stack()[index])
+            part._outside = False
             return part
         if not is_symbol(index) and int(index) < 0:
             index = self.length() + int(index)
@@ -289,9 +287,8 @@ class StagedList(Staged):
         if not name.startswith("_") and hasattr(kind, name):
             unsupported(
                 f"`{kind.__name__}.{name}` of a {kind.__name__} that grows in a staged loop",
-                "in the graph it is a list of tensors: it can be appended to, indexed, walked "
-                "through and stacked.",
-                fix="append only, and work on the result of `tf.stack`",
+                "in the graph it is a list of tensors, which has no such method.",
+                fix="work on the result of `tf.stack`",
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -302,6 +299,8 @@ class StagedList(Staged):
 
 class Rows:
     """Stands in a store or a result for a list: each call makes one of the rows of its tensor."""
+
+    __leaves_container__ = True  # who has it has a container
 
     def __init__(self, stacked: Any, kind: type[Any] = list) -> None:
         self.stacked, self.kind = stacked, kind

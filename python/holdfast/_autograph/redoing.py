@@ -54,6 +54,6 @@ def redo_if(change: Change, value: Any, condition: Any, site: Site, both: Any) -
         made = Growth(
             Object(container, change.container.within), change.method, value, change.keywords
         )
-        made.size = size
+        made.size, made.foreign = size, change.foreign
     made.inside, made.condition, made.site, made.both = change.inside, condition, site, both
     now.add(made)

@@ -34,6 +34,8 @@ from .moved import parts_of
 from .substituted_code import substitutions
 
 __all__ = [
+    "LIST_ADDS",
+    "LIST_TAKES",
     "is_same",
     "refuse_copied",
     "refuse_grown",
@@ -46,6 +48,11 @@ __all__ = [
     "refuse_walk",
     "stage_held",
 ]
+
+
+# What a list of the graph does in place of a Python list whose length a branch decides.
+LIST_ADDS = frozenset({"append", "extend", "insert"})
+LIST_TAKES = frozenset({"pop", "remove", "clear", "__delitem__"})
 
 
 def _is_new(change: Change) -> bool:
@@ -322,7 +329,9 @@ def _may_be_staged(change: Growth) -> bool:
     is_list = type(change.container.read()) is list
     within = change.container.within
     reachable = within is None or within.writable  # nothing can stand for an argument
-    return branch and is_list and reachable and change.method in ("append", "extend")
+    # When the graph has run, a list from outside is extended; no more can be done to it.
+    known = LIST_ADDS - {"insert"} if change.outlives else LIST_ADDS | LIST_TAKES
+    return branch and is_list and reachable and change.method in known and not change.foreign
 
 
 def _refuse_growth(change: Growth, name: str, labels: list[dict[str, Any]]) -> NoReturn:

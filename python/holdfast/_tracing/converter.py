@@ -17,6 +17,9 @@ class Converter(Protocol):
     def on_demand(self, frame: Any) -> None:
         """Converts what `frame` runs, and begins the trace anew; returns if that can't help."""
 
+    def convert_operators(self, kind: type[Any]) -> None:
+        """Gives the operators of a class converted code, while the trace is made."""
+
     def refuse_untraceable(self, function: Any) -> NoReturn:
         """Says that `function` is a generator or a coroutine."""
 

@@ -69,8 +69,8 @@ class Growth:
     """A method of a container that was called to change it, such as `append`."""
 
     __slots__ = (
-        *("both", "condition", "container", "inside", "keywords", "method", "site", "size"),
-        "value",
+        *("both", "condition", "container", "foreign", "inside", "keywords", "method", "site"),
+        *("size", "value"),
     )
 
     def __init__(
@@ -86,6 +86,7 @@ class Growth:
         self.condition: Any = None
         self.site: Any = None
         self.both: Any = None  # what both sides of that do to the container, if both change it
+        self.foreign = False  # whether code did it that needs a list of Python's own
         self.size = 0  # of a list, how many elements there were before
 
     def touches(self) -> tuple[Any, ...]:

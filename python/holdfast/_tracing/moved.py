@@ -22,7 +22,6 @@ __all__ = [
     "move_perhaps",
     "parts_of",
     "refuse_moved",
-    "settled",
 ]
 
 At = Callable[[], Any] | None
@@ -83,27 +82,6 @@ def current(value: Any, at: At = None) -> Any:
     if len(value) > 1 or mark.staged is None:
         refuse_moved(mark if type(mark) is Moved else value[-1], at)
     return mark.staged
-
-
-def settled(structure: Any, at: At = None) -> Any:
-    """A nested value with lists of the graph wherever they stand for its lists."""
-    marks = _marks(structure)
-    if not marks:
-        return structure
-    if is_moved(structure):
-        return current(structure, at)
-    if type(structure) in (list, tuple):
-        return type(structure)(settled(part, at) for part in structure)
-    make = getattr(type(structure), "_make", None)  # of a named tuple
-    if make is not None:
-        return make(settled(part, at) for part in structure)
-    if type(structure) is dict:
-        return {key: settled(part, at) for key, part in structure.items()}
-    refuse_moved(marks[0], at)
-
-
-def _marks(structure: Any) -> list[Moved]:
-    return [part for part in parts_of(structure) if type(part) is Moved]
 
 
 def parts_of(structure: Any) -> list[Any]:

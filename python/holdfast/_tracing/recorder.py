@@ -19,7 +19,7 @@ import numpy as np
 from .. import _holdfast
 from .._messages.contexts import contextmanager
 from .._messages.diagnostics import Mark, mark
-from .._tensors.plain import is_plain, same_value
+from .._tensors.plain import is_plain
 from .._tensors.symbols import is_symbol
 from ..errors import fail, unsupported, used_here
 from . import perhaps
@@ -31,6 +31,8 @@ from .conditional import (
     refuse_stale,
     refuse_walk,
 )
+from .converter import converter
+from .guards import Guard, Guards, Once, remembered
 from .journal import (
     Change,
     Journal,
@@ -56,11 +58,11 @@ from .locations import (
     item_of,
     own_attribute,
     owner_of,
-    weak_getter,
 )
 from .made_objects import ObjectTemplates
 from .moved import parts_of
 from .restart import Restart
+from .slots import Left
 from .stores import Store, Undo, is_outside, stores
 
 __all__ = [
@@ -79,124 +81,12 @@ __all__ = [
 ]
 
 _MUTABLE = (list, dict, set, deque)
-_MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
-_SAMPLED = 1 << 12  # elements that are compared of a larger one
-
-
-class Guard:
-    """A condition under which a trace may be used again: a place still holds what was read there.
-
-    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array"; of
-    an object that never changes, "class"; "same" where two places have to hold one tensor. `at` is
-    where the user's code read it.
-    """
-
-    __slots__ = ("_was", "at", "how", "location")
-
-    def __init__(self, location: Location, was: Any, how: str, at: Mark | None = None) -> None:
-        self.location, self.how, self.at = location, how, at
-        self._was = weak_getter(was) if how == "identity" else was
-
-    @property
-    def was(self) -> Any:
-        """What the trace saw; MISSING if it is gone."""
-        return self._was() if self.how == "identity" else self._was
-
-    def now(self) -> Any:
-        """What it would see now."""
-        value = self.location.read()
-        return value if self.how in ("identity", "value", "same") else _aspect(self.how, value)
-
-    def holds(self) -> bool:
-        """Whether the trace would see the same."""
-        value, how = self.location.read(), self.how
-        if how == "identity":
-            return value is self._was() and value is not MISSING
-        if how == "value":
-            return value is self._was or same_value(self._was, value)
-        if how == "same":
-            other = self._was.read()
-            return isinstance(value, _holdfast.Tensor) and getattr(other, "_id", 0) == value._id
-        if how == "array":
-            return isinstance(value, np.ndarray) and _same_array(self._was, value)
-        return bool(_aspect(how, value) == self._was)
-
-    def is_partial(self) -> bool:
-        """Whether it may miss a change: an array that is too large to be compared as a whole."""
-        return self.how == "array" and not self._was[1]
-
-    def describe(self) -> str:
-        """What is guarded, in words."""
-        return self.location.describe()
-
-    def __repr__(self) -> str:
-        return f"<guard: {self.how} of {self.location.describe()}>"
 
 
 def _is_frozen(value: Any) -> bool:
     """Whether another object of its class with the same fields may stand for it, as with tuples."""
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and parameters.frozen and parameters.eq
-
-
-def _aspect(how: str, value: Any) -> Any:
-    """What a guard compares of a container."""
-    if value is MISSING:
-        return MISSING
-    if how == "length":
-        return len(value) if hasattr(value, "__len__") else MISSING
-    if how == "type":
-        return (type(value), len(value)) if isinstance(value, tuple) else MISSING
-    if how == "class":
-        return type(value)
-    if how == "keys":
-        return list(value) if isinstance(value, (dict, set)) else MISSING
-    return value
-
-
-def _remembered(array: Any) -> tuple[Any, bool, Any]:
-    """The array itself, weakly, and a copy of all or some of its elements to compare it with."""
-    whole = array.nbytes <= _MOST_COMPARED
-    return weak_getter(array), whole, array.copy() if whole else _sample(array)
-
-
-def _sample(array: Any) -> Any:
-    if not array.flags.c_contiguous:
-        return None
-    return array.ravel()[:: max(array.size // _SAMPLED, 1)].copy()
-
-
-def _same_array(was: Any, now: Any) -> bool:
-    array, whole, copy = was
-    if array() is not now:
-        return False
-    seen = now if whole else _sample(now)
-    if copy is None or seen is None:
-        return copy is seen
-    alike = copy.dtype == seen.dtype and copy.shape == seen.shape
-    return bool(alike and copy.tobytes() == seen.tobytes())
-
-
-class Guards:
-    """All guards of a trace."""
-
-    __slots__ = ("all",)
-
-    def __init__(self, guards: list[Guard]) -> None:
-        self.all = guards
-
-    def check(self) -> Guard | None:
-        """The first guard that does not hold."""
-        for guard in self.all:
-            if not guard.holds():
-                return guard
-        return None
-
-    def __len__(self) -> int:
-        return len(self.all)
-
-    def __iter__(self) -> Iterator[Guard]:
-        return iter(self.all)
 
 
 class _Active(threading.local):
@@ -230,7 +120,7 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self.guards: list[Guard] = []
+        self.guards: list[Guard | Once] = []
         self.tensors: dict[int, Location] = {}
         self.reads: list[tuple[Any, Location]] = []
         self.journal = Journal()
@@ -249,6 +139,8 @@ class Recorder:
         self.stand_ins: dict[int, Any] = {}
         # The same where the list of the graph took the list's place, until that is taken back.
         self.replaced: dict[int, tuple[Any, Location, Any]] = {}
+        self.left: Left = {}  # what takes the place of what only a trace can hold
+        self.result: Any = None  # what the code gives
         self._stores: list[Store] | None = None
         self.undo: Undo | None = None  # how to take them back
         self.templates: ObjectTemplates | None = (
@@ -278,7 +170,8 @@ class Recorder:
             given.copy = MISSING
         self._given.clear()
         perhaps.end()
-        self.journal, self.templates = Journal(), None
+        self.journal, self.templates, self.result = Journal(), None, None
+        self.left.clear()
         self._alive.clear()
         self._outside.clear()
         self._positions.clear()
@@ -296,8 +189,10 @@ class Recorder:
                 refuse_stale(container, self.journal)
             guarded = {guard.location.key for guard in self.guards}
             objects = {id(each.was) for each in self.guards if each.how == "identity"}
-            found = stores(self.journal, self._seen, guarded, self._pending, self.tensors, objects)
-            self._stores, self.templates, self.undo = found
+            given = self.journal, self._seen, guarded, self._pending, self.tensors, objects
+            found = stores(*given, self.result)
+            self._stores, self.templates, self.undo, once = found
+            self.guards += once
         return self._stores
 
     def _lasts(self, change: Change) -> bool:
@@ -375,9 +270,10 @@ class Recorder:
                 part = own_attribute(value, field.name)
                 self.note(FieldLocation(value, field.name, location), part)
         elif isinstance(value, np.ndarray):
-            self._add(location, _remembered(value), "array")
+            self._add(location, remembered(value), "array")
         else:
             self._add(location, value, "identity")
+            converter().convert_operators(type(value))
             if isinstance(value, _MUTABLE):
                 self._outside[id(value)] = (value, location)
             elif isinstance(owner := owner_of(value), _MUTABLE):

@@ -50,6 +50,8 @@ def _entry_text(entry: Any) -> str:
 
 def _guarded(how: str, value: Any) -> str:
     """What a guard saw, in words that are the same on every run."""
+    if how == "once":
+        return str(value)
     if how == "length" and isinstance(value, int):
         return f"{value} long"
     if isinstance(value, _holdfast.Tensor):
@@ -158,7 +160,7 @@ class History:
                 read_as(guard),
                 _guarded(guard.how, guard.was),
                 _guarded(guard.how, guard.now()),
-                "guard",
+                "made" if guard.how == "once" else "guard",
                 cost,
                 relaxed,
             )
@@ -188,12 +190,17 @@ class History:
         whole = f"{head} was {miss.was}, now {miss.now}"
         complete = len("warning[W0601]: ") + len(whole) <= _COLUMNS
         change = "" if complete else f" ({miss.was}, now {miss.now})"
+        head = whole if complete else f"{head} changes"
+        why = f"{part} changes from call to call{change}, and {what}"
+        if miss.kind == "made":
+            head = f"`{self._name}` is traced again and again: each call makes {miss.was}"
+            why = f"{miss.part} is {miss.was} in each call, and only the code itself can make it"
         warn(
             "W0601",
-            whole if complete else f"{head} changes",
+            head,
             labels=[*_read_label(self._read), *used_here("traced here, again")],
-            why=f"{part} changes from call to call{change}, and {what}: {self._record.count} "
-            f"traces so far, which took {_rounded(self._record.milliseconds)}{relaxed}",
+            why=f"{why}: {self._record.count} traces so far, which took "
+            f"{_rounded(self._record.milliseconds)}{relaxed}",
             fixes=[
                 self._as_tensor(miss, call)
                 or {"title": self._cure(miss), "applicability": "manual", "edits": []}
@@ -255,6 +262,9 @@ class History:
             return f"let the signature leave it open: `input_signature=[{_spec(miss, tf)}]`"
         if miss.kind == "object":
             return f"give the same object each time, or make `{miss.part}` outside the loop"
+        if miss.kind == "made":
+            thing = miss.was.removeprefix("a new ")
+            return f"make the {thing} once, before the calls, or only where there is none yet"
         if miss.kind == "fact":
             return (
                 f"set {_quoted(miss.part)} once, before the calls; a value that changes belongs "

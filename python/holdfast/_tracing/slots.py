@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._structures import nesting
-from .made_objects import ObjectTemplate, ObjectTemplates
-from .moved import Moved, refuse_moved, settled
+from .journal import Journal
+from .made_objects import ContainerTemplate, ObjectTemplate, ObjectTemplates
+from .moved import Moved, current, is_moved, refuse_moved
 from .perhaps import PerhapsSlot, perhaps_of
 
-__all__ = ["Slot", "filled", "left_by", "with_slots"]
+__all__ = ["Left", "Slot", "filled", "left_by", "rebuilt", "with_slots"]
 
 # No closures that call themselves: such cycles would keep symbols until the next collection.
 
@@ -36,22 +37,66 @@ def with_slots(
     `as_tensor` gives the tensor that a leaf stands for, or None for one that stays as it is.
     Objects that `templates` takes become templates.
     """
-    take = functools.partial(_take, tensors, as_tensor, templates, {})
-    return _mapped(take, structure)
+    return _slotted(tensors, as_tensor, templates, {}, structure)
 
 
-def left_by(result: Any, at: Callable[[], Any] | None = None) -> Any:
-    """What a trace gives, where its own stand-ins for containers say what each call makes."""
-    result = settled(result, at)
-    return _mapped(_left, result) if any(map(_stands_in, nesting.flatten(result))) else result
+def _slotted(
+    tensors: list[Any],
+    as_tensor: Callable[[Any], Any],
+    templates: ObjectTemplates | None,
+    known: dict[int, Any],
+    structure: Any,
+) -> Any:
+    take = functools.partial(_take, tensors, as_tensor, templates, known)
+    if templates is None or not templates.shares(structure):
+        return _mapped(take, structure)
+    change = functools.partial(_slotted, tensors, as_tensor, templates, known)
+    if templates.is_shared(structure):
+        return templates.container(structure, known, change)
+    return nesting.rebuild(structure, list(map(change, nesting.children(structure))))
 
 
-def _left(leaf: Any) -> Any:
-    return leaf.__leaves_trace__() if _stands_in(leaf) else leaf
+def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
+    if isinstance(value, dict):
+        parts = {key: change(part) for key, part in value.items()}
+        same = all(parts[key] is part for key, part in value.items())
+        if same or type(value) is dict:
+            return value if same else parts
+    if not nesting.is_nested(value) or isinstance(value, range):
+        return value
+    before = list(nesting.children(value))
+    after = [change(part) for part in before]
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return value
+    return nesting.rebuild(value, after)
 
 
-def _stands_in(leaf: Any) -> bool:
-    return hasattr(type(leaf), "__leaves_trace__")
+Left = dict[int, tuple[Any, Any]]  # by id: what a trace holds, and what it leaves in its place
+
+
+def left_by(value: Any, left: Left, written: Journal, at: Callable[[], Any] | None = None) -> Any:
+    """What a trace gives, where its own stand-ins for containers say what each call makes.
+
+    `left` knows of what is in several places already; what is made here was made by the trace.
+    """
+    if id(value) in left:
+        return left[id(value)][1]
+    made = value
+    if is_moved(value):
+        made = left_by(current(value, at), left, written, at)
+    elif type(value) is Moved:
+        refuse_moved(value, at)
+    elif hasattr(type(value), "__leaves_trace__"):
+        made = value.__leaves_trace__()
+    elif nesting.is_nested(value):
+        left[id(value)] = value, value  # it may be inside of itself
+        change = functools.partial(left_by, left=left, written=written, at=at)
+        made = rebuilt(value, change)
+    if made is not value:
+        written.note_made(made)
+        left[id(value)] = value, made
+    return made
 
 
 def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:
@@ -66,19 +111,19 @@ def _take(
     tensors: list[Any],
     as_tensor: Callable[[Any], Any],
     templates: ObjectTemplates | None,
-    known: dict[int, ObjectTemplate],
+    known: dict[int, Any],
     leaf: Any,
 ) -> Any:
     if type(leaf) is Moved:
         refuse_moved(leaf)
-    take = functools.partial(_take, tensors, as_tensor, templates, known)
     if (maybe := perhaps_of(leaf)) is not None:
         tensors += [maybe.value, maybe.ran]
         return PerhapsSlot(len(tensors) - 2, maybe)
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:
-        if templates is not None and templates.takes(leaf):
-            return templates.template(leaf, known, functools.partial(_mapped, take))
+        if templates is not None and templates.may_make(leaf):
+            change = functools.partial(_slotted, tensors, as_tensor, templates, known)
+            return templates.template(leaf, known, change)
         return leaf
     tensors.append(tensor)
     return Slot(len(tensors) - 1)
@@ -94,6 +139,6 @@ def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
         return tensors[leaf.index]
     if type(leaf) is PerhapsSlot:
         return leaf.of(tensors)
-    if type(leaf) is ObjectTemplate:
+    if type(leaf) in (ContainerTemplate, ObjectTemplate):
         return leaf.fill(functools.partial(_mapped, functools.partial(_fill, tensors)))
     return leaf

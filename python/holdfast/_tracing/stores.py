@@ -12,14 +12,17 @@ import copy
 import enum
 import functools
 import operator
-from collections import OrderedDict, defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+import numpy as np
+
 from .. import _holdfast
 from .._structures import nesting
 from .._tensors.plain import is_plain
+from .guards import Once
 from .journal import Change, Growth, Journal, Set, mutate, put, refill
 from .locations import (
     MISSING,
@@ -31,13 +34,21 @@ from .locations import (
     raw_method,
     weak_getter,
 )
-from .made_objects import ObjectTemplate, ObjectTemplates, attributes_of
+from .made_objects import (
+    CONTAINERS,
+    ContainerTemplate,
+    ObjectTemplate,
+    ObjectTemplates,
+)
+from .moved import parts_of
 from .perhaps import PerhapsSlot, perhaps_of
-from .slots import Slot
+from .slots import Slot, rebuilt
 
 __all__ = ["Store", "Undo", "is_outside", "stores"]
 
-_CONTAINERS = (list, dict, set, deque, defaultdict, OrderedDict)
+_MADE = (ContainerTemplate, ObjectTemplate)
+_COPIED = (*CONTAINERS, np.ndarray, bytearray)
+_OF_PARTS = ("extend", "extendleft", "update")  # they take what is in their argument
 
 # Where only these are done to a container, to plain values, a program counts its traces by them.
 _ADDS = ("append", "extend", "insert", "appendleft", "extendleft")
@@ -57,8 +68,10 @@ class _Anew:
             return False
         if isinstance(other, dict):
             return all(other.get(key, self) is part for key, part in self.like.items())
-        if isinstance(other, set):
+        if isinstance(other, (set, bytearray)):
             return bool(other == self.like)
+        if isinstance(other, np.ndarray):
+            return other.dtype == self.like.dtype and np.array_equal(other, self.like)
         return all(map(operator.is_, other, self.like))
 
 
@@ -93,7 +106,7 @@ class _Slotted:
         """A nested value with slots, whose tensors are appended to `tensors`."""
         return self._part(tensors, {}, value)
 
-    def _part(self, tensors: list[Any], templates: dict[int, ObjectTemplate], value: Any) -> Any:
+    def _part(self, tensors: list[Any], templates: dict[int, Any], value: Any) -> Any:
         if (maybe := perhaps_of(value)) is not None:
             tensors += [maybe.value, maybe.ran]
             return PerhapsSlot(len(tensors) - 2, maybe)
@@ -101,25 +114,24 @@ class _Slotted:
             tensors.append(value)
             return Slot(len(tensors) - 1)
         change = functools.partial(self._part, tensors, templates)
-        if self.templates.takes(value) or self.is_plain_object(value, set()):
+        if self.templates.is_shared(value):
+            return self.templates.container(value, templates, change)
+        if self.templates.may_make(value):
             return self.templates.template(value, templates, change)
-        new = _rebuilt(value, change)
+        new = rebuilt(value, change)
         return _Anew(value) if new is value and self.makes(value) else new
 
     def makes(self, value: Any) -> bool:
-        """Whether a value is a container that each call has to make."""
-        return type(value) in _CONTAINERS and self.is_made(value)
+        """Whether a value is a container or an array that each call has to make."""
+        return type(value) in _COPIED and self.is_made(value)
 
-    def is_plain_object(self, thing: Any, seen: set[int]) -> bool:
-        """Whether the trace made an object of plain values, which each call has to make."""
-        if id(thing) in seen:
-            return True
-        seen.add(id(thing))
-        return self.templates.may_take(thing) and all(
-            _is_mode(leaf) or self.is_plain_object(leaf, seen)
-            for part in attributes_of(thing).values()
-            for leaf in leaves(part)
-        )
+    def makes_part(self, change: Growth) -> bool:
+        """Whether what a method puts into its container is something that each call has to make."""
+        given = [*change.value, *change.keywords.values()]
+        if change.method in _OF_PARTS:
+            given = [part for each in given for part in _parts(each)]
+        parts = parts_of(given)[1:]
+        return any(self.makes(part) or self.templates.may_make(part) for part in parts)
 
 
 def _filled(tensors: list[Any], value: Any) -> Any:
@@ -130,7 +142,7 @@ def _filled(tensors: list[Any], value: Any) -> Any:
     if type(value) is _Anew:
         return copy.copy(value.like)
     change = functools.partial(_filled, tensors)
-    return value.fill(change) if type(value) is ObjectTemplate else _rebuilt(value, change)
+    return value.fill(change) if type(value) in _MADE else rebuilt(value, change)
 
 
 def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
@@ -138,7 +150,7 @@ def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
     if type(value) is Slot:
         found = shape[value.index]
         return ("slot", found.index) if type(found) is Slot else None
-    if type(value) in (ObjectTemplate, PerhapsSlot, _Outside):
+    if type(value) in (*_MADE, PerhapsSlot, _Outside):
         return None
     if type(value) is _Anew:
         return _template_anew(value.like)
@@ -162,22 +174,6 @@ def _template_anew(value: Any) -> tuple[Any, ...] | None:
     except TypeError:  # keys without an order
         return None
     return "nested", value, [("constant", part) for part in parts]
-
-
-def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
-    if isinstance(value, dict):
-        parts = {key: change(part) for key, part in value.items()}
-        same = all(parts[key] is part for key, part in value.items())
-        if same or type(value) is dict:
-            return value if same else parts
-    if not nesting.is_nested(value) or isinstance(value, range):
-        return value
-    before = list(nesting.children(value))
-    after = [change(part) for part in before]
-    if all(new is old for new, old in zip(after, before, strict=True)):
-        return value
-    return nesting.rebuild(value, after)
 
 
 class Store:
@@ -294,8 +290,10 @@ def _spots(
     held: dict[int, list[Any]] = {}
     for key, item in pairs:
         held.setdefault(id(item), []).append(key)
+    left = dict(_items(change.value))
     for path, item in _items(change.inside):
-        for key in held.get(id(item), ()) if slotted.holds(item) else ():
+        holds = slotted.holds(left[path]) or slotted.templates.shares(left[path])
+        for key in held.get(id(item), ()) if holds else ():
             if (id(container), key) not in taken:
                 taken.add((id(container), key))
                 yield key, path, weak_getter(item)
@@ -309,15 +307,16 @@ def stores(
     counters: Iterable[tuple[Any, ...]],
     tensors: Container[int],
     objects: Container[int],
-) -> tuple[list[Store], ObjectTemplates, Undo]:
+    result: Any,
+) -> tuple[list[Store], ObjectTemplates, Undo, list[Once]]:
     """The effects in a journal that every call has to repeat, in order.
 
     Places of `counters` were read for nothing but what is stored there: that counts traces, unless
     the trace is `guarded` by it. Places that are `read` get back what they held, for the call that
     is traced reads them like any other. `tensors` are the numbers of the tensors that were read,
-    `objects` the ids of what the trace is guarded by.
-    With the effects come the templates of objects that the trace made, and a way to take the
-    effects back.
+    `objects` the ids of what the trace is guarded by. `result` is what the code gives.
+    With the effects come the templates of objects that the trace made, a way to take the effects
+    back, and what forbids other calls to use the trace.
     """
     slotted = _Slotted(ObjectTemplates(journal.made, tensors), journal.made, objects)
     last: dict[tuple[Any, ...], int] = {}
@@ -339,9 +338,12 @@ def stores(
         if is_outside(change, journal)
         and _is_kept(change, last.get(change.touches(), i) > i, grown, slotted, idle)
     ]
-    # Containers whose items are read, and may be gone by now: they begin as they were.
-    anew = grown & {key[1] for key in read if key[0] == "item"}
+    # Containers whose items are read, and may be gone by now, begin as they were. So do those of
+    # which nobody could tell what is there on some path only.
+    unsure = {change.touches()[1] for change in journal.changes if _may_be_anywhere(change)}
+    anew = grown & ({key[1] for key in read if key[0] == "item"} | unsure)
     taken: set[tuple[int, Any]] = set()
+    slotted.templates.note_shared([result, *(change.value for change in kept)])
     found = [Store(change, taken, slotted, anew) for change in kept]
     locations = {each.touches() for each in kept if slotted.holds(each.value)}
     for change in reversed(journal.changes):
@@ -357,11 +359,29 @@ def stores(
         if hides or (change.condition is not None and is_outside(change, journal)):
             _take_back(change)
     journal.restore(anew)
+    left = [(each.value, _label(each)) for each in journal.changes if is_outside(each, journal)]
+    once = []
+    for value, place in (*left, (result, "what it gives")):
+        thing = slotted.templates.of_one_call([value])
+        if thing is not None:
+            once.append(Once(thing, place))
     return (
         found,
         slotted.templates,
         Undo(journal, [each for each in kept if slotted.holds(each.value)]),
+        once,
     )
+
+
+def _label(change: Change) -> str:
+    return (change.location if isinstance(change, Set) else change.container).describe()
+
+
+def _may_be_anywhere(change: Change) -> bool:
+    """Whether a method changes on some path what has no places by number or key."""
+    if not isinstance(change, Growth) or change.condition is None:
+        return False
+    return not isinstance(change.container.read(), (list, dict))
 
 
 class Undo:
@@ -380,6 +400,13 @@ class Undo:
         refill(self._before)
 
 
+def _parts(value: Any) -> Iterable[Any]:
+    """What is in an argument."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, (list, tuple, deque)) else ()
+
+
 def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], slotted: _Slotted) -> set[int]:
     """The containers, by their ids, that methods changed in a way that calls have to repeat."""
     asked = {key[1] for key in guarded if key[0] == "object"}
@@ -391,6 +418,8 @@ def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], slotted: _Sl
             changed.add(change.touches()[-1])
             plain = all(map(_is_mode, leaves([*change.value, *change.keywords.values()])))
             if plain and (change.touches()[-1] in asked or change.method not in _ADDS):
+                found.add(change.touches()[-1])
+            if slotted.makes_part(change):
                 found.add(change.touches()[-1])
         if slotted.holds(change.value):
             found.add(change.touches()[1])
@@ -438,7 +467,7 @@ def _is_kept(
         return True
     value = change.value
     again = _is_mode(value) or slotted.makes(value) or _is_of_others(value, slotted)
-    again = again or slotted.is_plain_object(value, set()) or isinstance(value, _holdfast.Tensor)
+    again = again or slotted.templates.may_make(value) or isinstance(value, _holdfast.Tensor)
     return again and not idle(change)
 
 

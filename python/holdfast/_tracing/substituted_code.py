@@ -107,6 +107,7 @@ class Substitutions:
         self._left_later: list[tuple[types.FrameType, types.CodeType]] = []
         # Branches, by their places, after which lists are read that they let grow.
         self._lists: set[Hashable] = set()
+        self._met: set[type[Any]] = set()  # classes whose operators have converted code
         self.void = False  # whether the trace has to be made again, for such a list
 
     def __enter__(self) -> Self:
@@ -141,8 +142,16 @@ class Substitutions:
         self, function: types.FunctionType, old: types.CodeType, new: types.CodeType
     ) -> None:
         """Lets `function`, or what it makes, run `new` in place of `old` until the trace ends."""
+        if any(each.function() is function and each.old is old for each in self._known):
+            return  # since an earlier trace
         self._put(function, old, new)
         self._known.append(Known(weakref.ref(function), old, new))
+
+    def meets(self, kind: type[Any]) -> bool:
+        """Whether this trace meets a class for the first time."""
+        new = kind not in self._met
+        self._met.add(kind)
+        return new
 
     def _put(self, function: types.FunctionType, old: types.CodeType, new: types.CodeType) -> None:
         with _lock:

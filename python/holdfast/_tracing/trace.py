@@ -289,7 +289,8 @@ class _Host:
                 bound = bound.func
             given = self._run(recorder)
             recorder.check_left([given])
-            result = left_by(given, lambda: returns.loc_of_return(function.python_function))
+            at = functools.partial(returns.loc_of_return, function.python_function)
+            result = recorder.result = left_by(given, recorder.left, recorder.journal, at)
             recorder.check_held([result])
             # One that is made here and returned outlives the call.
             self._returned = [x for x in nesting.flatten(result) if isinstance(x, _VariableBase)]
@@ -315,6 +316,9 @@ class _Host:
     def _run(self, recorder: Recorder) -> Any:
         """What the Python code gives for symbols in place of the call's tensors."""
         args, kwargs = _symbolic(self._writer, self._call, recorder)
+        if self._function._autograph:
+            for leaf in nesting.flatten([args, kwargs]):
+                converter().convert_operators(type(leaf))
         try:
             result = self._code(*args, **kwargs)
         except Exception as error:
