@@ -315,7 +315,7 @@ ElementSpec spec_of(PyObject* o) {
     }
     return ElementSpec::dict(entries);
   }
-  if (nesting(Py_TYPE(o)) == Nesting::kComposite) {
+  if (has_parts(o)) {
     std::vector<ElementSpec> parts;
     for (const Object& part : children_of(o)) parts.push_back(spec_of(part.get()));
     return ElementSpec::tuple(parts);
