@@ -191,16 +191,16 @@ struct Taking final : Cursor {
     Pause pause(*ahead);
     to.number(ahead->ended);
     to.number(ahead->queue.size());
-    ahead->queue.each([&](const Item& item) {
-      if (item.error) std::rethrow_exception(item.error);
-      to.element(item.element);
-    });
+    ahead->queue.each([&](const Item& item) { to.made(item.element, item.error); });
     if (!ahead->ended) ahead->input->save(to);
   }
   void restore(Restoring& from) override {
     ahead->ended = from.number() != 0;
     int64_t n = from.count();
-    for (int64_t i = 0; i < n; ++i) ahead->queue.push({restored(from, spec), nullptr});
+    for (int64_t i = 0; i < n; ++i) {
+      MadeAhead one = restored_made(from, spec);
+      ahead->queue.push({std::move(one.element), std::move(one.error)});
+    }
     if (!ahead->ended) ahead->input->restore(from);
   }
   const Ref<Ahead> ahead;

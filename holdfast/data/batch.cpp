@@ -38,9 +38,7 @@ void refuse_difference(const DatasetObject& stage, int64_t first, size_t i, size
   raise(std::move(d));
 }
 
-namespace {
-
-void check_alike(const DatasetObject& stage, int64_t first, std::span<const Nested> elements) {
+Nested stacked_by(const DatasetObject& stage, int64_t first, std::span<const Nested> elements) {
   std::vector<Tensor> want = elements[0].leaves();
   for (size_t i = 1; i < elements.size(); ++i) {
     std::vector<Tensor> got = elements[i].leaves();
@@ -48,7 +46,10 @@ void check_alike(const DatasetObject& stage, int64_t first, std::span<const Nest
       if (!(got[k].shape() == want[k].shape()))
         refuse_difference(stage, first, i, k, want[k], got[k]);
   }
+  return stacked(elements);
 }
+
+namespace {
 
 class Batch final : public DatasetObject {
  public:
@@ -78,8 +79,7 @@ class Batch final : public DatasetObject {
       int64_t first;
       std::vector<Nested> elements = collect(first);
       if (elements.empty()) return false;
-      check_alike(*stage, first, elements);
-      out = stacked(elements);
+      out = stacked_by(*stage, first, elements);
       return true;
     }
     const StageRef<Batch> stage;

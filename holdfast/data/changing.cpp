@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/data/arguments.h"
 #include "holdfast/data/bound.h"
+#include "holdfast/data/collect.h"
 #include "holdfast/data/functions.h"
 #include "holdfast/data/inner.h"
 #include "holdfast/data/open_batch.h"
@@ -159,12 +160,14 @@ class Rebatch final : public DatasetObject {
       ended = n < size;
       if (n == 0 || (ended && stage->drop_)) return false;
       turn = (turn + 1) % stage->sizes_.size();
-      out = stacked(taken);
+      out = stacked_by(*stage, at, taken);
+      at += n;
       return true;
     }
     void save(Saving& to) const override {
       to.number(static_cast<int64_t>(turn));
       to.number(ended);
+      to.number(at);
       open.save(to);
       input->save(to);
     }
@@ -172,6 +175,7 @@ class Rebatch final : public DatasetObject {
       turn = static_cast<size_t>(from.number());
       if (turn >= stage->sizes_.size()) Restoring::refuse("it is at a size that there is not");
       ended = from.number() != 0;
+      at = from.number();
       open.restore(from);
       input->restore(from);
     }
@@ -180,6 +184,7 @@ class Rebatch final : public DatasetObject {
     OpenBatch open;
     size_t turn = 0;
     bool ended = false;
+    int64_t at = 0;  // the number of the next row
   };
   /// A batch of none; sizes that are not known are 0 there.
   Nested no_rows() const {

@@ -1,6 +1,7 @@
 // What stages share that put elements side by side.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "holdfast/data/node.h"
@@ -16,6 +17,9 @@ int64_t all_rows(int64_t batches, int64_t rows);
 /// which has `a`; the one `i` behind it has `b`.
 [[noreturn]] void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
                                     size_t component, const Tensor& a, const Tensor& b);
+
+/// Elements side by side, the first of which is number `first`; those of other shapes are refused.
+Nested stacked_by(const DatasetObject& stage, int64_t first, std::span<const Nested> elements);
 
 /// A cursor that takes elements of its input, or their rows, a batch at a time.
 class Collector : public Cursor {

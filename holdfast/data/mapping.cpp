@@ -207,6 +207,7 @@ class Interleave final : public DatasetObject, public HasPlace {
     int64_t given = 0;
     std::exception_ptr error;  // in place of a cursor, for the turn in which it would be made
   };
+  static constexpr int64_t kEmpty = 0, kOpen = 1, kFailed = 2;  // what a part is, in a position
   struct Turns final : Cursor {
     explicit Turns(const Interleave& s)
         : stage(&s), input(s.input().begin()), parts(static_cast<size_t>(s.cycle_)) {}
@@ -274,9 +275,9 @@ class Interleave final : public DatasetObject, public HasPlace {
       to.number(static_cast<int64_t>(turn));
       to.number(in_block);
       for (const Part& part : parts) {
-        if (part.error) std::rethrow_exception(part.error);
-        to.number(static_cast<bool>(part.cursor));
-        if (!part.cursor) continue;
+        to.number(part.error ? kFailed : part.cursor ? kOpen : kEmpty);
+        if (part.error) to.error(part.error);
+        if (part.error || !part.cursor) continue;
         to.element(part.of);
         to.number(part.given);
         // A dataset that is saved by what it gives is another one then: it has no such position.
@@ -294,7 +295,9 @@ class Interleave final : public DatasetObject, public HasPlace {
       in_block = from.number();
       if (turn >= parts.size()) Restoring::refuse("it is at a part that there is not");
       for (Part& part : parts) {
-        if (!from.number()) continue;
+        int64_t holds = from.number();
+        if (holds == kFailed) part.error = from.error();
+        if (holds != kOpen) continue;
         part.of = restored(from, stage->input().spec());
         part.cursor = made(part.of, part);
         int64_t given = from.number();

@@ -52,6 +52,7 @@ class ParallelMap final : public DatasetObject {
     int64_t number = 0;
     Nested element;  // what the function takes, then what it gave
     std::exception_ptr error;
+    bool of_function = false;  // the error: the element is still what the function takes
   };
 
   /// What the threads and who waits for them share.
@@ -124,6 +125,7 @@ class ParallelMap final : public DatasetObject {
             at_stage(*stage, slot.number, [&] { return (*stage->function_)(slot.element); });
       } catch (...) {
         slot.error = std::current_exception();
+        slot.of_function = true;
       }
       busy += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
     }
@@ -221,10 +223,9 @@ class ParallelMap final : public DatasetObject {
       to.number(shared->ended);
       to.number(static_cast<int64_t>(shared->slots.size()));
       for (const auto& slot : shared->slots) {
-        if (slot->error) std::rethrow_exception(slot->error);
         to.number(slot->number);
-        to.number(slot->state == Slot::State::kDone);
-        to.element(slot->element);
+        to.number(slot->state == Slot::State::kDone && !slot->of_function);
+        to.made(slot->element, slot->of_function ? nullptr : slot->error);
       }
       save_draws(*stage->function_, to);
       shared->input->save(to);
@@ -238,7 +239,9 @@ class ParallelMap final : public DatasetObject {
         slot->number = from.number();
         slot->state = from.number() ? Slot::State::kDone : Slot::State::kWaiting;
         bool done = slot->state == Slot::State::kDone;
-        slot->element = restored(from, done ? stage->spec() : stage->input().spec());
+        MadeAhead one = restored_made(from, done ? stage->spec() : stage->input().spec());
+        slot->element = std::move(one.element);
+        slot->error = std::move(one.error);
         shared->slots.push_back(std::move(slot));
       }
       restore_draws(*stage->function_, from);

@@ -143,6 +143,11 @@ Nested restored(Restoring& from, const ElementSpec& spec) {
   return out;
 }
 
+MadeAhead restored_made(Restoring& from, const ElementSpec& spec) {
+  if (from.number()) return {{}, from.error()};
+  return {restored(from, spec), nullptr};
+}
+
 void add_tensor(const Tensor& given, Saving& to) {
   if (given.is_symbolic() || dataset_in(given)) return;
   Tensor t = copy_to(given, cpu());

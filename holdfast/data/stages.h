@@ -1,6 +1,7 @@
 // The stages that an iteration may come to, in one order.
 #pragma once
 
+#include <exception>
 #include <unordered_map>
 #include <vector>
 
@@ -46,6 +47,12 @@ std::vector<Ref<DatasetObject>> held_by(const Object* holder);
 uint64_t fingerprint_of(const DatasetObject& dataset);
 /// An element of a saved position, of a stage whose elements are of a spec; others are refused.
 Nested restored(Restoring& from, const ElementSpec& spec);
+/// What `Saving::made` wrote.
+struct MadeAhead {
+  Nested element;
+  std::exception_ptr error;
+};
+MadeAhead restored_made(Restoring& from, const ElementSpec& spec);
 /// Adds what a tensor is to the facts of a stage.
 void add_tensor(const Tensor& t, Saving& to);
 

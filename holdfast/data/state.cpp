@@ -128,6 +128,32 @@ void Saving::spec(const ElementSpec& s) {
   });
 }
 
+void Saving::error(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const Error& e) {
+    const Diagnostic& d = e.diagnostic();
+    for (const std::string& each : {std::string(info(d.code).name), d.headline, d.op, d.why})
+      text(each);
+    number(static_cast<int64_t>(d.labels.size()));
+    for (const Label& l : d.labels) {
+      for (const std::string& each : {l.text, l.loc.file, l.loc.qualname, l.loc.source}) text(each);
+      number(static_cast<int64_t>(l.role));
+      for (int n : {l.loc.line, l.loc.col_begin, l.loc.col_end, int{l.primary}}) number(n);
+    }
+    number(static_cast<int64_t>(d.fixes.size()));
+    for (const Fix& fix : d.fixes) text(fix.title);
+  }
+}
+
+void Saving::made(const Nested& one, const std::exception_ptr& why_not) {
+  number(static_cast<bool>(why_not));
+  if (why_not)
+    error(why_not);
+  else
+    element(one);
+}
+
 bool Saving::first(const Ref<const RefCounted>& shared) {
   auto found = std::find(shared_.begin(), shared_.end(), shared);
   bool fresh = found == shared_.end();
@@ -286,6 +312,32 @@ ElementSpec Restoring::spec() {
     }));
   };
   return read(read, 0);
+}
+
+std::exception_ptr Restoring::error() {
+  Diagnostic d;
+  std::string name = text();
+  const auto& codes = all_codes();
+  auto known = std::find_if(codes.begin(), codes.end(), [&](auto& c) { return name == c.name; });
+  if (known == codes.end()) refuse("an error has a code that there is not");
+  d.code = static_cast<Code>(known - codes.begin());
+  for (std::string* each : {&d.headline, &d.op, &d.why}) *each = text();
+  for (int64_t n = count(); n > 0; --n) {
+    Label& l = d.labels.emplace_back();
+    for (std::string* each : {&l.text, &l.loc.file, &l.loc.qualname, &l.loc.source}) *each = text();
+    int64_t role = number();
+    if (role < 0 || role > static_cast<int64_t>(Role::kPlaced)) refuse("a line has no such role");
+    l.role = static_cast<Role>(role);
+    for (int* each : {&l.loc.line, &l.loc.col_begin, &l.loc.col_end})
+      *each = static_cast<int>(number());
+    l.primary = number() != 0;
+  }
+  for (int64_t n = count(); n > 0; --n) d.fixes.push_back(manual_fix(text()));
+  try {
+    raise(std::move(d));
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 template <class Leaf>

@@ -2,6 +2,7 @@
 // order in which the stages write and read them.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,11 @@ class HOLDFAST_API Saving {
   /// Whether the datasets in an element come back as they were: their positions fit them.
   bool keeps(const Nested& n);
   void spec(const ElementSpec& s);
+  /// Why there is no element, in its place: an error of ours, as it says itself. What a program's
+  /// own code raised is nothing that bytes hold, and is raised.
+  void error(const std::exception_ptr& why);
+  /// An element that was made ahead of its turn, or why there is none.
+  void made(const Nested& element, const std::exception_ptr& why_not);
   /// Names something that several stages may lead to. Whether it is written now, behind this: each
   /// is written once.
   bool first(const Ref<const RefCounted>& shared);
@@ -59,6 +65,7 @@ class HOLDFAST_API Restoring {
   Tensor tensor();
   Nested element();
   ElementSpec spec();
+  std::exception_ptr error();
   /// What `Saving::first` named: `read` reads it where it stands here.
   template <class T>
   Ref<T> shared(const Callback<Ref<T>()>& read) {

@@ -84,10 +84,7 @@ class Window final : public DatasetObject {
       return true;
     }
     /// An element, or why there is none: which no window tells that steps over it.
-    struct Kept {
-      Nested element;
-      std::exception_ptr error;
-    };
+    using Kept = MadeAhead;
     bool get(Kept& one) {
       try {
         return input->next(one.element);
@@ -128,18 +125,14 @@ class Window final : public DatasetObject {
       to.number(skip);
       to.number(ended);
       to.number(static_cast<int64_t>(buffer.size()));
-      for (const Kept& one : buffer) {
-        if (one.error) std::rethrow_exception(one.error);
-        to.element(one.element);
-      }
+      for (const Kept& one : buffer) to.made(one.element, one.error);
       input->save(to);
     }
     void restore(Restoring& from) override {
       skip = from.number();
       ended = from.number() != 0;
       int64_t n = from.count();
-      for (int64_t i = 0; i < n; ++i)
-        buffer.push_back({restored(from, stage->input().spec()), nullptr});
+      for (int64_t i = 0; i < n; ++i) buffer.push_back(restored_made(from, stage->input().spec()));
       input->restore(from);
     }
     const StageRef<Window> stage;

@@ -230,6 +230,11 @@ PyObject* iterator_next(PyObject* self) {
     } catch (const Error& e) {
       if (e.code() == Code::E1501 && data::workers_stopped()) stay_if_left_behind();
       throw;
+    } catch (nb::python_error& e) {
+      // Who iterates would take it for the end of the data, as Python's generators know too.
+      if (!e.matches(PyExc_StopIteration)) throw;
+      nb::raise_from(e, PyExc_RuntimeError,
+                     "a function of the dataset raised StopIteration, which does not end the data");
     }
     return there ? structure_of(out).release() : nullptr;
   });
@@ -310,7 +315,7 @@ ElementSpec spec_of(PyObject* o) {
     }
     return ElementSpec::dict(entries);
   }
-  if (nesting(Py_TYPE(o)) == Nesting::kComposite) {
+  if (has_parts(o)) {
     std::vector<ElementSpec> parts;
     for (const Object& part : children_of(o)) parts.push_back(spec_of(part.get()));
     return ElementSpec::tuple(parts);

@@ -18,6 +18,12 @@ std::string key_of(PyObject* key, const char* what) {
 
 }  // namespace
 
+bool has_parts(PyObject* o) {
+  Nesting kind = nesting(Py_TYPE(o));
+  if (kind != Nesting::kCustom) return kind == Nesting::kComposite;
+  return PyObject_HasAttrString(o, "__dataclass_fields__") != 0;
+}
+
 Nested element_of(PyObject* o, const char* what) {
   if (o == Py_None) return {};
   Deeper deeper(" while an element was read");
@@ -39,7 +45,7 @@ Nested element_of(PyObject* o, const char* what) {
   }
   if (auto* dataset = object_behind<data::DatasetObject>(o))
     return data::component_of(data::Dataset(Ref<data::DatasetObject>(dataset)));
-  if (nesting(Py_TYPE(o)) == Nesting::kComposite) {
+  if (has_parts(o)) {
     std::vector<Nested> items;
     for (const Object& part : children_of(o)) items.push_back(element_of(part.get(), what));
     return Nested::tuple(std::move(items));

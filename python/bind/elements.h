@@ -7,8 +7,11 @@
 namespace holdfast::py {
 
 /// Tuples, also named ones, and dicts of what becomes a tensor, or is a dataset; a ragged or sparse
-/// tensor is a tuple of its parts. `what` names the whole in a message.
+/// tensor is a tuple of its parts, as an object of a data class is of what it says by
+/// `__tf_flatten__`. `what` names the whole in a message.
 Nested element_of(PyObject* structure, const char* what);
+/// Whether it is such a tuple.
+bool has_parts(PyObject* o);
 /// Tuples, lists, dicts and None, with what `leaf` gives for each tensor.
 template <class Leaf>
 Object structure_of(const Nested& n, const Leaf& leaf) {

@@ -139,6 +139,17 @@ def test_elements_of_different_shapes_are_refused_with_the_cure():
     assert "element 0" in str(e.value) and "element 1" in str(e.value)
 
 
+def test_rows_of_different_shapes_make_no_batch_of_another_size():
+    spec = tf.TensorSpec([None, None], tf.int64)
+    ds = Dataset.from_generator(lambda: iter([[[1, 2, 3]], [[4]]]), output_signature=spec)
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        list(ds.rebatch(2))
+    text = str(caught.value)
+    assert "`rebatch` can't put elements of different shapes side by side: [3] and [1]" in text
+    assert "that of element 1 is int64[1]" in text
+    assert [x.numpy().tolist() for x in ds.rebatch(1)] == [[[1, 2, 3]], [[4]]]
+
+
 def test_numpy_in_a_map_is_refused_while_it_is_traced():
     with pytest.raises(AttributeError) as e:
         Dataset.range(3).map(lambda x: x.numpy() + 1)

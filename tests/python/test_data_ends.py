@@ -237,3 +237,36 @@ def test_threads_that_do_not_end_are_waited_for_together():
     del it
     assert time.monotonic() - begin < 4  # one second, and not one for each
     go_on.set()
+
+
+def _nothing(*_):
+    return next(iter([]))
+
+
+def _makes_one():
+    """A function that makes a dataset when it is looked at, and for no element."""
+    calls = []
+
+    def make(*_):
+        calls.append(0)
+        return Dataset.range(2) if len(calls) == 1 else _nothing()
+
+    return tf.autograph.experimental.do_not_convert(make)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        lambda ds: ds.flat_map(_makes_one()),
+        lambda ds: ds.interleave(_makes_one(), num_parallel_calls=2),
+        lambda ds: ds.group_by_window(lambda x: x, _makes_one(), window_size=1),
+        lambda ds: ds.map(lambda x: tf.py_function(_nothing, [x], tf.int64), num_parallel_calls=2),
+        lambda ds: ds.map(lambda x: tf.numpy_function(_nothing, [x], tf.int64)).prefetch(2),
+        lambda ds: Dataset.from_generator(_nothing, output_signature=tf.TensorSpec([], tf.int64)),
+    ],
+    ids=["flat_map", "interleave", "group_by_window", "py_function", "numpy_function", "generator"],
+)
+def test_a_function_that_raises_stop_iteration_does_not_end_the_data(stage):
+    with pytest.raises(RuntimeError, match="raised StopIteration") as caught:
+        list(stage(Dataset.range(3)))
+    assert isinstance(caught.value.__cause__, StopIteration)

@@ -386,3 +386,71 @@ def test_elements_of_another_kind_are_refused():
     other = position[:at] + number(2) + number(2) + number(1) + position[at + len(vector) :]
     with pytest.raises(tf.errors.InvalidArgumentError, match="an element: it is"):
         iter(ds).restore(other)
+
+
+def _not_of_four(x):
+    four = tf.debugging.assert_none_equal(x % 4, tf.constant(0, tf.int64))
+    with tf.control_dependencies([four]):
+        return tf.identity(x)
+
+
+def _not_of_four_in_python(x):
+    if x % 4 == 0:
+        raise ValueError("it is of four")
+    return x
+
+
+def _ones_to_ten():
+    return Dataset.range(1, 11)
+
+
+def _in_python(ds, **options):
+    return ds.map(lambda x: tf.py_function(_not_of_four_in_python, [x], tf.int64), **options)
+
+
+_WITH_ERRORS = {
+    "prefetch": lambda: _ones_to_ten().map(_not_of_four).prefetch(8),
+    "a parallel map": lambda: _ones_to_ten().map(_not_of_four, num_parallel_calls=3),
+    "one before it": lambda: (
+        _ones_to_ten().map(_not_of_four).map(lambda x: x + 1, num_parallel_calls=3)
+    ),
+    "python code in it": lambda: _in_python(_ones_to_ten(), num_parallel_calls=3),
+    "window": lambda: (
+        _ones_to_ten().map(_not_of_four).window(4, shift=1).flat_map(lambda w: w.batch(4))
+    ),
+    "interleave": lambda: (
+        _ones_to_ten().map(_not_of_four).interleave(Dataset.range, 4, num_parallel_calls=4)
+    ),
+}
+
+
+def _told(it):
+    out = []
+    for _ in range(100):
+        try:
+            out.append(plain([next(it)]))
+        except StopIteration:
+            return out
+        except ValueError as error:
+            out.append(str(error))
+    raise AssertionError("it does not end")
+
+
+@pytest.mark.parametrize("name", _WITH_ERRORS)
+@pytest.mark.parametrize("before", [1, 2, 5])
+def test_elements_that_failed_ahead_of_their_turn_fail_behind_a_restored_position(name, before):
+    it = iter(_WITH_ERRORS[name]())
+    for _ in range(before):
+        try:
+            next(it)
+        except ValueError:
+            pass
+    position = it.save()
+    other = iter(_WITH_ERRORS[name]())
+    other.restore(position)
+    expected = _told(it)
+    assert any("of four" in str(e) or "assert_none_equal" in str(e) for e in expected)
+    assert _told(other) == expected
+    ignored = iter(_WITH_ERRORS[name]().ignore_errors())
+    next(ignored)
+    ignored.save()  # is not refused for what nobody will see

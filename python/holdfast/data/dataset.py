@@ -40,9 +40,12 @@ from .structure import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
+    Rebuilt,
     arguments,
     holds_composites,
+    is_own,
     joined_template,
+    own_parts,
     packed,
     spec_of,
     template_of,
@@ -62,6 +65,10 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
     _template: Any = None  # named tuples in its elements, which C++ knows as tuples
     _options: Options | None = None
     _kind: Any = None  # what traces know of its iterators
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec.from_value(self)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail(
@@ -545,18 +552,19 @@ def _zipped(datasets: Any) -> Dataset:
         made._template = (dict, inner) if any(t is not None for t in inner.values()) else None
         made._options = _merged(parts)
         return made
-    if not isinstance(datasets, tuple):
+    own = is_own(datasets)
+    if not own and not isinstance(datasets, tuple):
         fail(
             "E1104",
             f"`Dataset.zip` got {type(datasets).__name__}, expected datasets, or a tuple or dict "
             "of them",
             fix="give each as an argument: `tf.data.Dataset.zip(a, b)`",
         )
-    parts = [_zipped(each) for each in datasets]
+    parts = [_zipped(each) for each in (own_parts(datasets) if own else datasets)]
     made = _holdfast.data_zip(parts, None)
     inside = [part._template for part in parts]
-    if hasattr(datasets, "_fields"):
-        made._template = type(datasets), inside
+    if own or hasattr(datasets, "_fields"):
+        made._template = Rebuilt(datasets) if own else type(datasets), inside
     else:
         made._template = (tuple, inside) if any(t is not None for t in inside) else None
     made._options = _merged(parts)

@@ -12,7 +12,7 @@ from .._tensors.shape import TensorSpec, as_shape
 from .._tensors.symbols import is_symbol
 from ..errors import fail, need_callable
 from .probing import is_probing, need_values
-from .structure import holds_composites, map_leaves, template_of
+from .structure import holds_parts, is_own, map_leaves, own_parts, template_of
 
 __all__ = ["from_generator", "paired_spec"]
 
@@ -43,7 +43,7 @@ def from_generator(
         return iter(made) if not opens else (_opened(spec, each) for each in made)
 
     template = template_of(spec)
-    opens = holds_composites(template)
+    opens = holds_parts(template)
     return _holdfast.data_from_generator(begin, spec), template
 
 
@@ -59,6 +59,8 @@ def _opened(spec: Any, value: Any) -> Any:
                 f"its signature says that this is {spec!r}",
             )
         return value._tensors() if isinstance(value, Composite) else (value,)
+    if is_own(spec) and type(value) is type(spec):
+        return tuple(map(_opened, own_parts(spec), own_parts(value)))
     if isinstance(spec, dict) and isinstance(value, dict):
         return {key: _opened(spec.get(key), each) for key, each in value.items()}
     if isinstance(spec, tuple) and isinstance(value, (tuple, list)) and len(spec) == len(value):

@@ -13,6 +13,7 @@ from .._graphs.operation import named
 from .._tensors.composite import Composite
 from ..errors import fail, unsupported
 from .loop import graph_for, loop_from
+from .spec import IteratorSpec
 from .structure import holds_datasets, map_leaves, packed, spec_of
 
 __all__ = [
@@ -43,6 +44,10 @@ class Iterator(_holdfast.DatasetIteratorBase):
     def element_spec(self) -> Any:
         """The specs of its elements."""
         return self._dataset.element_spec
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec.from_value(self)
 
     def get_next(self) -> Any:
         """The next element; OutOfRangeError at the end."""

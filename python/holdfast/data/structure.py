@@ -1,10 +1,12 @@
-"""Elements: tuples, dicts and named tuples of tensors. A list is a tensor, as TensorFlow has it.
+"""Elements: tuples, dicts, named tuples and data classes. A list is a tensor, as TensorFlow has it.
 
-A ragged or sparse tensor is one leaf here; to C++ it is a tuple of its parts.
+A ragged or sparse tensor is one leaf here; to C++ it is a tuple of its parts, and so is an object
+of a data class that says by `__tf_flatten__` what it holds.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,7 @@ from .._composites.ragged.value import RaggedTensorValue
 from .._composites.sparse.tensor import SparseTensor, SparseTensorValue
 from .._flow.optional import Optional
 from .._flow.tensor_array import TensorArray
+from .._structures import nesting
 from .._tensors.composite import Composite, CompositeSpec
 from .._tensors.shape import TensorSpec
 from ..errors import fail, unsupported
@@ -23,13 +26,17 @@ __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
+    "Rebuilt",
     "arguments",
     "flat_leaves",
     "holds_composites",
     "holds_datasets",
+    "holds_parts",
     "holds_values",
+    "is_own",
     "joined_template",
     "map_leaves",
+    "own_parts",
     "packed",
     "spec_of",
     "template_of",
@@ -46,6 +53,27 @@ def _is_named(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+def is_own(value: Any) -> bool:
+    """Whether it is an object of a program's data class that takes part in structures."""
+    kind: Any = type(value)
+    return dataclasses.is_dataclass(kind) and nesting.is_custom(kind)
+
+
+class Rebuilt:
+    """Makes objects of a data class of what one of them holds, as `tuple` makes tuples."""
+
+    def __init__(self, value: Any) -> None:
+        self._kind, self._metadata = type(value), value.__tf_flatten__()[0]
+
+    def __call__(self, *parts: Any) -> Any:
+        return self._kind.__tf_unflatten__(self._metadata, parts)
+
+
+def own_parts(value: Any) -> tuple[Any, ...]:
+    """What it holds."""
+    return tuple(value.__tf_flatten__()[1])
+
+
 def with_composites(value: Any) -> Any:
     """The structure with sparse and ragged tensors in place of their values in NumPy's arrays."""
     if isinstance(value, SparseTensorValue):
@@ -59,6 +87,8 @@ def with_composites(value: Any) -> Any:
         return tuple(map(with_composites, value))
     if isinstance(value, dict):
         return {key: with_composites(item) for key, item in value.items()}
+    if is_own(value):
+        return Rebuilt(value)(*map(with_composites, own_parts(value)))
     if isinstance(value, (Optional, TensorArray)):
         kind = type(value).__name__
         unsupported(
@@ -77,6 +107,8 @@ def holds_values(value: Any) -> bool:
         return True
     if isinstance(value, (tuple, list)):
         return any(map(holds_values, value))
+    if is_own(value):
+        return any(map(holds_values, own_parts(value)))
     return isinstance(value, dict) and any(map(holds_values, value.values()))
 
 
@@ -99,6 +131,8 @@ def template_of(value: Any) -> Any:
         return (dict, entries) if any(each is not None for each in entries.values()) else None
     if isinstance(value, Composite):
         return value._type_spec
+    if is_own(value):
+        return Rebuilt(value), [template_of(item) for item in own_parts(value)]
     return value if isinstance(value, CompositeSpec) else None
 
 
@@ -108,6 +142,15 @@ def holds_composites(template: Any) -> bool:
         _, inside = template
         items = inside.values() if isinstance(inside, dict) else inside
         return any(map(holds_composites, items))
+    return isinstance(template, CompositeSpec)
+
+
+def holds_parts(template: Any) -> bool:
+    """Whether C++ has a tuple in place of something: of a ragged or sparse tensor, an object."""
+    if isinstance(template, tuple):
+        kind, inside = template
+        items = inside.values() if isinstance(inside, dict) else inside
+        return isinstance(kind, Rebuilt) or any(map(holds_parts, items))
     return isinstance(template, CompositeSpec)
 
 
@@ -152,6 +195,8 @@ def map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
         return tuple(map_leaves(change, item) for item in value)
     if isinstance(value, dict):
         return {key: map_leaves(change, item) for key, item in value.items()}
+    if is_own(value):
+        return Rebuilt(value)(*(map_leaves(change, item) for item in own_parts(value)))
     return change(value)
 
 
@@ -161,6 +206,8 @@ def flat_leaves(structure: Any) -> list[Any]:
         return [leaf for item in structure for leaf in flat_leaves(item)]
     if isinstance(structure, dict):
         return [leaf for key in sorted(structure) for leaf in flat_leaves(structure[key])]
+    if is_own(structure):
+        return [leaf for item in own_parts(structure) for leaf in flat_leaves(item)]
     return [] if structure is None else [structure]
 
 
