@@ -8,6 +8,7 @@ at once, written down, and performed again by every later call with its own valu
 
 from __future__ import annotations
 
+import array
 import dataclasses
 import threading
 from collections import deque
@@ -79,6 +80,7 @@ __all__ = [
 ]
 
 _MUTABLE = (list, dict, set, deque)
+_BYTES = (bytearray, array.array, memoryview)  # numbers that change in their place
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
 _SAMPLED = 1 << 12  # elements that are compared of a larger one
 
@@ -86,9 +88,9 @@ _SAMPLED = 1 << 12  # elements that are compared of a larger one
 class Guard:
     """A condition under which a trace may be used again: a place still holds what was read there.
 
-    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array"; of
-    an object that never changes, "class"; "same" where two places have to hold one tensor. `at` is
-    where the user's code read it.
+    how: "identity" or "value"; of a container, "length", "keys", "type" (and length), "array" or
+    "bytes"; of an object that never changes, "class"; "same" where two places have to hold one
+    tensor. `at` is where the user's code read it.
     """
 
     __slots__ = ("_was", "at", "how", "location")
@@ -149,6 +151,8 @@ def _aspect(how: str, value: Any) -> Any:
         return (type(value), len(value)) if isinstance(value, tuple) else MISSING
     if how == "class":
         return type(value)
+    if how == "bytes":
+        return (type(value), bytes(value)) if isinstance(value, _BYTES) else MISSING
     if how == "keys":
         return list(value) if isinstance(value, (dict, set)) else MISSING
     return value
@@ -376,6 +380,8 @@ class Recorder:
                 self.note(FieldLocation(value, field.name, location), part)
         elif isinstance(value, np.ndarray):
             self._add(location, _remembered(value), "array")
+        elif isinstance(value, _BYTES):
+            self._add(location, _aspect("bytes", value), "bytes")
         else:
             self._add(location, value, "identity")
             if isinstance(value, _MUTABLE):
@@ -401,9 +407,11 @@ class Recorder:
         return None if known is None else known[1]
 
     def note_bound(self, value: Any) -> None:
-        """The function was made with `value` for an argument, as `functools.partial` does."""
+        """`value` is an argument that the trace is for by its identity alone."""
         if isinstance(value, _MUTABLE):
             self._outside[id(value)] = (value, Object(value))
+        elif isinstance(value, _BYTES):
+            self._bind(Object(value), value)
 
     def note_defaults(self, function: Any) -> None:
         """A function from outside the trace is called: what its defaults hold may change."""
