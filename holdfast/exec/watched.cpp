@@ -143,7 +143,8 @@ Ref<WatchedObject> watched(const Object& o) {
 }
 
 Ref<WatchedObject> watch(const Object& o, const WatchedKind& kind) {
-  if (Ref<WatchedObject> known = watched(o)) return known;
+  // What stood at this address before may have been something else.
+  if (Ref<WatchedObject> known = watched(o); known && &known->kind == &kind) return known;
   auto made = make_ref<WatchedObject>(o, kind);
   Table& t = table();
   std::lock_guard lock(t.mutex);
@@ -151,7 +152,9 @@ Ref<WatchedObject> watch(const Object& o, const WatchedKind& kind) {
     std::erase_if(t.all, [](const auto& each) { return each.second->unique(); });
     t.swept_at = 2 * t.all.size() + 64;
   }
-  Ref<WatchedObject> out = t.all.emplace(&o, std::move(made)).first->second;
+  Ref<WatchedObject>& there = t.all[&o];
+  if (!there || &there->kind != &kind) there = std::move(made);
+  Ref<WatchedObject> out = there;
   detail::watched_objects.store(t.all.size(), std::memory_order_release);
   return out;
 }

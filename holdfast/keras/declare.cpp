@@ -141,13 +141,6 @@ void set_option(Declared& object, const ClassDef& def, const std::string& name,
   if (auto* changed = dynamic_cast<const Object*>(&object)) note_change(*changed);
 }
 
-void set_weight(Object& object, const Weight& weight, const Variable& to) {
-  Variable before = weight.get(object);
-  weight.set(object, to);
-  if (auto* module = dynamic_cast<ModuleObject*>(&object)) module->replace(before, to);
-  note_change(object);
-}
-
 void set_option_at(const ClassDef& def, void* options, size_t place, const Config& value) {
   size_t many = std::min(def.by_position, def.options.size());
   if (place >= many)

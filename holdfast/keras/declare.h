@@ -13,7 +13,7 @@
 #include "holdfast/base/concepts.h"
 #include "holdfast/base/config.h"
 #include "holdfast/base/text.h"
-#include "holdfast/op/variable.h"
+#include "holdfast/keras/held_weight.h"
 
 namespace holdfast::keras {
 
@@ -48,7 +48,7 @@ struct HOLDFAST_API Option {
 struct Weight {
   const char* name;
   const Variable& (*get)(const Object&);
-  void (*set)(Object&, Variable);
+  void (*set)(Object&, const Variable&);  // another one, or none
 };
 
 /// A value that is computed from an object and shown under a name.
@@ -124,9 +124,6 @@ HOLDFAST_API Ref<Object> make_declared(const ClassDef& def, const ConfigDict& co
 /// Sets one option, by name.
 HOLDFAST_API void set_option(Declared& object, const ClassDef& def, const std::string& name,
                              const Config& value);
-/// Gives an object another variable as a weight, or none: it is found, trained and saved as the one
-/// before was.
-HOLDFAST_API void set_weight(Object& object, const Weight& weight, const Variable& to);
 /// Sets an option of a struct of a class's options by its place among those that Python takes
 /// without a name.
 HOLDFAST_API void set_option_at(const ClassDef& def, void* options, size_t place,
@@ -273,9 +270,11 @@ class Declare {
   }
   template <auto member>
   Declare&& weight(const char* name) && {
+    static_assert(std::is_same_v<typename detail::MemberOf<member>::Type, HeldWeight>,
+                  "a plain Variable tells nobody that it is assigned another one");
     def_->add(Weight{
         name, [](const Object& o) -> const Variable& { return dynamic_cast<const L&>(o).*member; },
-        [](Object& o, Variable v) { dynamic_cast<L&>(o).*member = std::move(v); }});
+        [](Object& o, const Variable& v) { dynamic_cast<L&>(o).*member = v; }});
     return std::move(*this);
   }
   Declare&& property(const char* name, Config (*get)(const Object&)) && {

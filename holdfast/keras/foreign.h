@@ -12,6 +12,7 @@ enum class Shown : uint8_t { kVariables, kTrainable, kNonTrainable, kSubmodules 
 /// method. The binding sets them, once.
 struct LayerHooks {
   bool (*build)(Layer&, const std::vector<Shape>& inputs);
+  bool (*add_weight)(Layer&, const WeightOptions&, Variable& out);
   bool (*call)(Layer&, const Nested& inputs, const CallOptions&, Nested& out);
   bool (*output_shape)(Layer&, const Shape& inputs, Shape& out);
   bool (*supports_masking)(const Layer&, bool& out);
@@ -35,6 +36,7 @@ HOLDFAST_API LayerHooks& layer_hooks();
 class HOLDFAST_API ForeignBorn {
  public:
   virtual void own_build(const std::vector<Shape>&) = 0;
+  virtual Variable own_add_weight(const WeightOptions&) = 0;
   virtual Nested own_call(const Nested&, const CallOptions&) = 0;
   virtual Shape own_output_shape(const Shape&) = 0;
   virtual bool own_supports_masking() const = 0;
@@ -53,6 +55,10 @@ class ForeignLayer : public L, public ForeignBorn {
  public:
   void build_all(const std::vector<Shape>& inputs) override {
     if (!layer_hooks().build(*this, inputs)) L::build_all(inputs);
+  }
+  Variable add_weight(const WeightOptions& o = {}) override {
+    Variable out;
+    return layer_hooks().add_weight(*this, o, out) ? out : L::add_weight(o);
   }
   Nested call_all(const Nested& inputs, const CallOptions& o) override {
     Nested out;
@@ -97,6 +103,7 @@ class ForeignLayer : public L, public ForeignBorn {
   }
 
   void own_build(const std::vector<Shape>& inputs) override { L::build_all(inputs); }
+  Variable own_add_weight(const WeightOptions& o) override { return L::add_weight(o); }
   Nested own_call(const Nested& inputs, const CallOptions& o) override {
     return L::call_all(inputs, o);
   }

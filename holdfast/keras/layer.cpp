@@ -118,6 +118,11 @@ void Layer::set_options(const LayerOptions& o) {
   note_change(*this);
 }
 
+void Layer::note_own_method() {
+  ++own_methods_;
+  note_change(*this);
+}
+
 void Layer::set_policy(const Policy& policy) {
   common_.dtype = policy;
   if (const Option* own = definition().find("dtype"))
@@ -268,18 +273,6 @@ void Layer::build_once(const std::vector<Shape>& inputs) {
   note_made(*this);
 }
 
-namespace {
-MadeListener made_listener = nullptr;
-FrozenListener frozen_listener = nullptr;
-}  // namespace
-
-void set_made_listener(MadeListener listener) { made_listener = listener; }
-void set_frozen_listener(FrozenListener listener) { frozen_listener = listener; }
-void note_made(ModuleObject& made) {
-  if (WatchRecord* record = WatchRecord::current()) record->renew(made);
-  if (made_listener) made_listener(made);
-}
-
 void Layer::build_inner(Layer& inner, const std::vector<Shape>& inputs) {
   name_it();
   inner.name_it();
@@ -391,12 +384,15 @@ Variable Layer::add_weight(const WeightOptions& o) {
   const std::string& around = context().name_scope;
   bool open = around == name() + "/" || around.ends_with(cat("/", name(), "/"));
   NameScope whole(open ? around : scope_name());
-  Variable made(first, {.trainable = o.trainable,
-                        .name = o.name,
-                        .dtype = dtype,
-                        .constraint = o.constraint.function});
+  ConstraintOption rule = o.constraint;
+  // One of the variable's own, not the option's: a collector sees who holds it where one does.
+  if (auto* stands = dynamic_cast<const StandsFor*>(rule.function.get()))
+    rule.set(Config(Ref<Object>(stands->function)), what);
+  Variable made(
+      first,
+      {.trainable = o.trainable, .name = o.name, .dtype = dtype, .constraint = rule.function});
   hold(made);
-  if (frozen_listener && !trainable()) frozen_listener(made);
+  if (!trainable()) note_made_frozen(made);
   if (o.regularizer) regularized_.emplace_back(made, o.regularizer.function);
   if (!o.autocast) not_cast_.push_back(made.state());
   return made;
@@ -460,7 +456,7 @@ std::vector<Tensor> Layer::losses() const {
   auto penalties = [&](const Layer& layer) {
     goes_by_training(layer);
     for (const auto& [weight, rule] : layer.regularized_)
-      if (layer.trainable() && weight.trainable()) out.push_back((*rule)(weight.read()));
+      if (layer.trainable() && is_trained(weight)) out.push_back((*rule)(weight.read()));
   };
   std::vector<Ref<Layer>> inside = inner_layers();
   take(*this);
@@ -558,7 +554,7 @@ class Gather {
 
  private:
   void take(const Variable& v) {
-    if ((!trained_ || v.trainable()) && seen_.insert(v.state()).second) out.push_back(v);
+    if ((!trained_ || is_trained(v)) && seen_.insert(v.state()).second) out.push_back(v);
   }
   bool trained_, seeds_;
   std::unordered_set<const Object*> seen_;

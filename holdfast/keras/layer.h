@@ -138,7 +138,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   /// How many numbers its weights have.
   int64_t count_params() const;
   /// A new weight, made known to the layer and named in its scope.
-  Variable add_weight(const WeightOptions& = {});
+  virtual Variable add_weight(const WeightOptions& = {});
   /// A weight's value in the dtype that the layer computes in.
   Tensor read(const Variable& weight) const;
   /// A further term of what training makes small.
@@ -188,6 +188,9 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   /// Inputs in the dtype that the layer computes in.
   Tensor as_input(const Tensor& t) const;
   Where called_eagerly() const { return called_eagerly_; }
+  /// How often the other language has put a method on this object, or taken one away.
+  int64_t own_methods() const { return own_methods_; }
+  void note_own_method();
 
  private:
   friend class LayerCall;
@@ -206,6 +209,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   mutable Mutex calls_mutex_;
   std::vector<LayerCall*> calls_;
   Where called_eagerly_ = nullptr;
+  std::atomic<int64_t> own_methods_ = 0;
 };
 
 /// The layer's part of a call that a language makes itself: its name scope and the `training` in

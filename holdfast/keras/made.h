@@ -15,5 +15,12 @@ HOLDFAST_API void note_made(ModuleObject& made);
 /// themselves.
 using FrozenListener = void (*)(const Variable&);
 HOLDFAST_API void set_frozen_listener(FrozenListener listener);
+void note_made_frozen(const Variable& made);
+
+/// Whether training changes a variable: it was made for that, and no program has said since that it
+/// is not to. Those that say so are objects of the other language, which is asked.
+HOLDFAST_API bool is_trained(const Variable& v);
+using FrozenQuestion = bool (*)(const VariableState&);
+HOLDFAST_API void set_frozen_question(FrozenQuestion ask);
 
 }  // namespace holdfast::keras

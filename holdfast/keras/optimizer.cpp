@@ -183,6 +183,10 @@ void Optimizer::visit(Visitor& see) const {
   ModuleObject::visit(see);
   see.child(common_.learning_rate.schedule);
   see.child(common_.learning_rate.function);
+  const void* options = Declared::option_place();
+  if (options == &common_) return;
+  for (const Option& o : definition().options)
+    if (Object* live = o.get(options).live()) see.object(*live);
 }
 void Optimizer::clear() {
   ModuleObject::clear();

@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/keras/loss.h"
+#include "holdfast/keras/made.h"
 #include "holdfast/keras/metric.h"
 #include "holdfast/keras/optimizer.h"
 #include "holdfast/op/refuse.h"
@@ -61,9 +62,14 @@ std::vector<Fact> facts_of(const Object& o) {
   if (auto* layer = dynamic_cast<const Layer*>(&o)) {
     out.emplace_back("dtype_policy", Config(layer->policy().name));
     out.emplace_back("supports_masking", Config(layer->supports_masking()));
+    // One of another language may have methods that its class has not.
+    out.emplace_back("methods", Config(layer->own_methods()));
+    out.back().text = layer->own_methods() ? "some of its own" : "those of its class";
     out.push_back(held_fact<Layer>("layers", *layer));
     out.push_back(held_fact<VariableState>("variables", *layer));
-    out.back().of_training = true;
+    // A class of Python's reads its own as attributes, which are guards; one of a C++ program reads
+    // members.
+    out.back().of_training = layer->shared() != nullptr;
     out.emplace_back("trainable", Config(layer->trainable()));
     out.back().of_training = true;
   }
@@ -86,6 +92,18 @@ std::string name_of(const Object& o) {
 }
 
 constexpr WatchedKind kDeclared{&facts_of, &name_of};
+
+std::vector<Fact> facts_of_variable(const Object& o) {
+  std::vector<Fact> out;
+  auto* state = dynamic_cast<VariableState*>(const_cast<Object*>(&o));
+  if (!state) return out;
+  out.emplace_back("trainable", Config(is_trained(Variable(Ref<VariableState>(state)))));
+  out.back().of_training = true;
+  return out;
+}
+std::string name_of_variable(const Object& o) { return o.text(); }
+
+constexpr WatchedKind kVariable{&facts_of_variable, &name_of_variable};
 
 void note(WatchRecord& record, const Object& o) {
   if (auto* v = dynamic_cast<const VariableState*>(&o)) {
@@ -110,6 +128,14 @@ void goes_by_training(const Layer& layer) {
   if (!record) return;
   note(*record, layer);
   record->note(layer, kDeclared, true);
+  Children see([&](const Object& child) {
+    if (dynamic_cast<const VariableState*>(&child)) record->note(child, kVariable, true);
+  });
+  layer.visit_all(see);
+}
+
+void goes_by_training(const Variable& v) {
+  if (WatchRecord* record = WatchRecord::current()) record->note(*v.state(), kVariable, true);
 }
 
 }  // namespace holdfast::keras

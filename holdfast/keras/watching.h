@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/exec/watched.h"
+#include "holdfast/op/variable.h"
 
 namespace holdfast::keras {
 
@@ -12,5 +13,7 @@ class Layer;
 HOLDFAST_API void goes_by(const Object& object);
 /// It goes by what of a layer matters to training alone, too.
 HOLDFAST_API void goes_by_training(const Layer& layer);
+/// It goes by whether training changes a variable.
+HOLDFAST_API void goes_by_training(const Variable& v);
 
 }  // namespace holdfast::keras

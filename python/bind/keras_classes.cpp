@@ -212,6 +212,8 @@ Variable weight_from(PyObject* value, const Declared& object, const std::string&
                          "gradients go on to what it was made from")});
 }
 
+std::atomic<bool> some_frozen = false;  // whether a program has ever said it of a variable
+
 }  // namespace
 
 void bind_keras_classes(nb::module_& m) {
@@ -221,6 +223,22 @@ void bind_keras_classes(nb::module_& m) {
           Object::steal(PyObject_CallMethod(wrap_variable(v).get(), "_freeze", "O", Py_True));
     }
   });
+  keras::set_frozen_question([](const VariableState& v) {
+    if (!some_frozen || !v.shared()) return false;
+    WithGil gil;
+    if (!gil) return false;
+    PyObject* said = PyObject_GetAttrString(static_cast<PyObject*>(v.shared()), "_frozen");
+    if (!said) PyErr_Clear();  // a variable that is not Keras'
+    bool frozen = said == Py_True;
+    Py_XDECREF(said);
+    return frozen;
+  });
+  m.def("note_frozen", [](nb::handle variable) {
+    some_frozen = true;
+    note_change(*variable_of(variable.ptr()).state());
+  });
+  m.def("goes_by_trainable",
+        [](nb::handle variable) { keras::goes_by_training(variable_of(variable.ptr())); });
   // Named constraints are constraints of variables too.
   for (ClassDef* def : std::vector<ClassDef*>(keras::all_classes())) type_of_class(m.ptr(), *def);
   m.def("keras_classes", [] {
@@ -302,8 +320,7 @@ void bind_keras_classes(nb::module_& m) {
           const ClassDef& def = object.definition();
           for (const keras::Weight& w : def.weights)
             if (name == w.name) {
-              set_weight(*object_behind<Shared>(self.ptr()), w,
-                         weight_from(value.ptr(), object, name));
+              w.set(*object_behind<Shared>(self.ptr()), weight_from(value.ptr(), object, name));
               return 0;
             }
           set_later(object, def, name, live_config(value.ptr(), cat("`", name, "` of ", def.name)));

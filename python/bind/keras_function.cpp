@@ -124,7 +124,11 @@ const ObjectClass PyFunction::kClass{"PythonFunction"};
 }  // namespace
 
 Ref<keras::ForeignFunction> foreign_function(PyObject* f) {
-  return make_ref<PyFunction>(Object::share(f));
+  auto made = make_ref<PyFunction>(Object::share(f));
+  // An option and the rule of a weight hold it both: as an object of Python's it is one that the
+  // collector can count references to.
+  python_of(*made);
+  return made;
 }
 
 Object python_face(const Shared& object) {

@@ -458,11 +458,26 @@ void bind_keras_layers(nb::module_& m) {
           o.constraint.set(live_config(constraint.ptr(), "`constraint`"), "`constraint`");
           o.trainable = trainable;
           o.autocast = autocast;
-          return given(wrap_variable(layer_of(self.ptr()).add_weight(o)));
+          Layer& layer = layer_of(self.ptr());
+          auto* born = dynamic_cast<ForeignBorn*>(&layer);
+          return given(wrap_variable(born ? born->own_add_weight(o) : layer.Layer::add_weight(o)));
         });
       },
       "self"_a, "name"_a, "shape"_a.none(), "dtype"_a.none(), "initializer"_a.none(),
       "regularizer"_a.none(), "constraint"_a.none(), "trainable"_a, "autocast"_a);
+  m.def("note_own_method", [](nb::handle self, const std::string& name) {
+    run([&] {
+      mark();
+      Layer& layer = layer_of(self.ptr());
+      if (!dynamic_cast<ForeignBorn*>(&layer))
+        fail(Code::E1105, cat("`", name, "` of ", layer.described(), " can't be set"),
+             "the layer was made by C++, which asks no Python object for its methods",
+             {manual_fix(cat("give a class of your own that method, and make the layer from it"))});
+      Method::ask_objects();
+      layer.note_own_method();
+      return 0;
+    });
+  });
   m.def("add_loss", [](nb::handle self, nb::handle loss) {
     run([&] {
       mark();

@@ -44,6 +44,52 @@ bool python_build(Layer& layer, const std::vector<Shape>& inputs) {
   return true;
 }
 
+// The package's own `add_weight` is written in Python too, and is no override.
+bool has_own_add_weight(PyObject* self) {
+  if (!overridable("add_weight").overridden(self)) return false;
+  Object mine = Object::steal(PyObject_GetAttrString(self, "add_weight"));
+  if (!PyMethod_Check(mine.get())) return true;
+  auto* base = static_cast<PyObject*>(Layer::def().kind.type);
+  Object ours = Object::steal(PyObject_GetAttrString(base, "add_weight"));
+  return PyMethod_GET_FUNCTION(mine.get()) != ours.get();
+}
+
+// A rule of a weight as Python's arguments have it.
+template <class Choice>
+Object rule_object(const Choice& choice) {
+  return choice ? python_face(*choice.function) : Object::share(Py_None);
+}
+
+bool python_add_weight(Layer& layer, const keras::WeightOptions& o, Variable& out) {
+  WithGil gil;
+  if (!gil || !layer.shared()) return false;
+  Object self = python_of(layer);
+  if (!has_own_add_weight(self.get())) return false;
+  const keras::WeightOptions usual;
+  Object own = Object::steal(PyObject_GetAttrString(self.get(), "add_weight"));
+  Object named = Object::steal(PyDict_New()), none = Object::steal(PyTuple_New(0));
+  auto say = [&](const char* name, const Object& value) {
+    if (PyDict_SetItemString(named.get(), name, value.get()) < 0) throw PythonError{};
+  };
+  say("name", text_object(o.name));
+  say("shape", sizes_object(o.shape));
+  if (o.dtype != usual.dtype) say("dtype", Object::share(dtype_object(o.dtype)));
+  say("initializer", rule_object(o.initializer));
+  say("regularizer", rule_object(o.regularizer));
+  say("constraint", rule_object(o.constraint));
+  if (o.trainable != usual.trainable) say("trainable", Object::share(Py_False));
+  if (o.autocast != usual.autocast) say("autocast", Object::share(Py_False));
+  Object made = Object::steal(PyObject_Call(own.get(), none.get(), named.get()));
+  if (!made) throw nb::python_error();
+  if (!is_variable(made.get()))
+    type_error(cat(layer.described(), ": `add_weight` gave ", repr_of(made.get()),
+                   ", expected a Variable"),
+               "the layer was about to make a weight by it",
+               {manual_fix("return what `super().add_weight(...)` gives")});
+  out = variable_of(made.get());
+  return true;
+}
+
 bool python_call(Layer& layer, const Nested& inputs, const CallOptions& o, Nested& out) {
   WithGil gil;
   Object own = gil ? overridable("call").of(layer) : Object();
@@ -193,20 +239,11 @@ bool python_states(Layer& layer, const Tensor& batch_size, Nested& out) {
 }  // namespace
 
 void set_layer_hooks() {
-  keras::layer_hooks() = {&python_build,
-                          &python_call,
-                          &python_output_shape,
-                          &python_supports_masking,
-                          &python_mask,
-                          &python_config,
-                          &python_build_config,
-                          &python_class_name,
-                          &python_registered_name,
-                          &python_variables,
-                          &python_submodules,
-                          &python_overrides,
-                          &python_attribute,
-                          &python_states};
+  keras::layer_hooks() = {&python_build,           &python_add_weight,       &python_call,
+                          &python_output_shape,    &python_supports_masking, &python_mask,
+                          &python_config,          &python_build_config,     &python_class_name,
+                          &python_registered_name, &python_variables,        &python_submodules,
+                          &python_overrides,       &python_attribute,        &python_states};
 }
 
 }  // namespace holdfast::py

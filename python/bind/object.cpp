@@ -63,13 +63,13 @@ void attributes(void* o, Visitor& see) {
 }
 
 // Shows Python's collector who holds whom. What Python does not know is looked through where only
-// its holder holds it.
+// its holder holds it: once all references to it were shown.
 struct Collector final : Visitor {
   Collector(visitproc f, void* given) : visit(f), arg(given) {}
   void object(const Shared& child) override {
     if (void* o = child.shared())
       foreign(o);
-    else if (child.unique())
+    else if (child.unique() || ++shown[&child] == child.use_count())
       child.visit(*this);
   }
   void foreign(void* o) override {
@@ -78,6 +78,7 @@ struct Collector final : Visitor {
   visitproc visit;
   void* arg;
   int stopped = 0;
+  std::unordered_map<const Shared*, int64_t> shown;
 };
 
 int traverse(PyObject* o, visitproc visit, void* arg) {
@@ -224,13 +225,28 @@ Object python_of(const Shared& object) {
   return made;
 }
 
+namespace {
+bool objects_have_methods = false;  // with the GIL
+}
+
+void Method::ask_objects() { objects_have_methods = true; }
+
+bool Method::on_object(PyObject* self) {
+  PyObject* space = PyObject_GenericGetDict(self, nullptr);
+  if (!space) PyErr_Clear();  // a class without a dict
+  bool there = space && PyDict_GetItemWithError(space, interned_.get()) != nullptr;
+  Py_XDECREF(space);
+  return there;
+}
+
 bool Method::overridden(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  if (!interned_) interned_ = Object::steal(PyUnicode_InternFromString(name_));
+  if (objects_have_methods && on_object(self)) return true;
   if (PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) {
     auto it = known_.find(type);
     if (it != known_.end() && it->second.tag == type->tp_version_tag) return it->second.own;
   }
-  if (!interned_) interned_ = Object::steal(PyUnicode_InternFromString(name_));
   PyObject* found = _PyType_Lookup(type, interned_.get());
   // Ours are written in C, in a type of ours.
   bool in_c =

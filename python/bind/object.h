@@ -64,8 +64,11 @@ class Method {
   /// That method, bound; empty where C++'s own is in force, or where Python does not know `object`.
   Object of(const Shared& object);
   const char* name() const { return name_; }
+  /// From now on objects are asked too: a program has put a method on one of them.
+  static void ask_objects();
 
  private:
+  bool on_object(PyObject* self);
   struct Answer {
     unsigned tag;
     bool own;

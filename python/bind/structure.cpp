@@ -84,7 +84,9 @@ Object rebuilt_mapping(PyObject* structure, std::vector<Object>& children) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(structure));
   int is_default = PyObject_IsInstance(structure, rules().defaultdict.get());
   if (is_default < 0) throw PythonError{};
-  if (!is_default) return Object::steal(PyObject_CallOneArg(type, pairs.get()));
+  // Other mappings than dicts may be made from a mapping alone.
+  PyObject* given = PyDict_Check(structure) ? pairs.get() : values.get();
+  if (!is_default) return Object::steal(PyObject_CallOneArg(type, given));
   Object factory = Object::steal(PyObject_GetAttrString(structure, "default_factory"));
   return Object::steal(PyObject_CallFunctionObjArgs(type, factory.get(), pairs.get(), nullptr));
 }

@@ -17,10 +17,6 @@ float total(const Tensor& t) { return reduce_sum(t).item<float>(); }
 void set(Layer& layer, const std::string& option, const Config& value) {
   set_option(layer, layer.definition(), option, value);
 }
-void set_kernel(Layer& layer, const Variable& to) {
-  for (const Weight& w : layer.definition().weights)
-    if (std::string(w.name) == "kernel") set_weight(layer, w, to);
-}
 
 const Tensor kX = reshape(Tensor::of({1.f, -2.f, 3.f}), {1, 3});
 
@@ -30,7 +26,7 @@ TEST(WatchingTest, AWeightAndAnOptionThatAreSetAreThoseOfTheNextCall) {
   EXPECT_EQ(total(f(kX)), 4);
   EXPECT_EQ(total(f(kX)), 4);
   EXPECT_EQ(f.traces(), 1u);  // to build is no change
-  set_kernel(*dense.ref(), Variable(-2 * ones({3, 2})));
+  dense->kernel = Variable(-2 * ones({3, 2}));
   EXPECT_EQ(total(f(kX)), -8);
   set(*dense.ref(), "activation", "relu");
   EXPECT_EQ(total(f(kX)), 0);
@@ -40,6 +36,60 @@ TEST(WatchingTest, AWeightAndAnOptionThatAreSetAreThoseOfTheNextCall) {
             std::string::npos)
       << report;
   EXPECT_NE(report.find("3. `activation` of layer"), std::string::npos) << report;
+}
+
+TEST(WatchingTest, AWeightThatIsAssignedTakesThePlaceOfTheOneBefore) {
+  layers::Dense dense(
+      2, {.use_bias = false, .kernel_initializer = "ones", .kernel_regularizer = "l2"});
+  dense(kX);
+  Variable before = dense->kernel, now(2 * ones({3, 2}));
+  dense->kernel = now;
+  EXPECT_EQ(dense->variables(), std::vector<Variable>{now});
+  EXPECT_EQ(dense->trainable_variables(), std::vector<Variable>{now});
+  EXPECT_NEAR(total(dense->losses()[0]), 0.01 * 24, 1e-6);
+  EXPECT_EQ(total(before.read()), 6);
+  layers::Dense other(2);
+  other(kX);
+  other->kernel = dense->kernel;  // the variable, not the place
+  EXPECT_TRUE(other->variables()[0] == now);
+  dense->kernel = Variable();
+  EXPECT_TRUE(dense->variables().empty());
+}
+
+struct Scale : Layer {
+  void build(const Shape& inputs) override {
+    scale = add_weight({.name = "scale", .shape = {inputs[-1]}, .initializer = "ones"});
+  }
+  Tensor call(const Tensor& inputs, const CallOptions&) override { return inputs * scale; }
+  HeldWeight scale{*this};
+};
+
+TEST(WatchingTest, WeightsOfAProgramsOwnLayerMayBeAssignedToo) {
+  Handle<Scale> layer = make<Scale>();
+  Sequential model({layer});
+  auto f = function([&](Tensor x) { return model(x); });
+  EXPECT_EQ(total(f(kX)), 2);
+  EXPECT_EQ(total(f(kX)), 2);
+  EXPECT_EQ(f.traces(), 1u);
+  Variable twice(2 * ones({3}));
+  layer->scale = twice;
+  EXPECT_EQ(total(f(kX)), 4);
+  EXPECT_EQ(model->trainable_variables(), std::vector<Variable>{twice});
+}
+
+TEST(WatchingTest, TrainingGoesOnWithAWeightThatWasAssigned) {
+  layers::Dense dense(1, {.use_bias = false, .kernel_initializer = "ones"});
+  Sequential model({dense});
+  model.compile({.optimizer = optimizers::SGD(0.1), .loss = "mse"});
+  Tensor x = ones({2, 3}), y = zeros({2, 1});
+  model.fit(x, y, {.verbose = 0});
+  Variable before = dense->kernel, now(ones({3, 1}));
+  float kept = total(before.read());
+  dense->kernel = now;
+  EXPECT_EQ(total(model.predict(x)), 6);
+  model.fit(x, y, {.verbose = 0});
+  EXPECT_NE(total(now.read()), 3);
+  EXPECT_EQ(total(before.read()), kept);
 }
 
 TEST(WatchingTest, WhatIsAsItWasFindsTheTraceThatWasMadeForIt) {

@@ -99,3 +99,37 @@ def test_an_input_signature_says_something_of_each_argument_without_a_default():
         tf.function(lambda a, b: a, input_signature=[spec])(1, 2)
     with pytest.raises(TypeError, match="expected specifications"):
         tf.function(lambda a, b: a, input_signature=[(2, 3), spec])
+
+
+def test_arguments_are_nested_as_they_were_traced():
+    f = tf.function(lambda d: d["p"][0] + d["q"])
+    one = f.get_concrete_function({"p": [S([])], "q": S([])})
+    x, y = tf.constant(2.0), tf.constant(5.0)
+    assert float(one({"q": y, "p": [x]})) == 7.0
+    for wrong in ({"p": [x, x], "q": y}, {"p": [x], "r": y}, {"p": x, "q": y}, [[x], y]):
+        with pytest.raises(TypeError, match="argument `d` is nested in another way"):
+            one(wrong)
+
+
+def test_a_list_stands_for_a_tensor():
+    one = tf.function(lambda x, k=1: x * 2).get_concrete_function(S([2]))
+    assert one([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]
+
+
+def test_a_variable_may_be_given_again_and_is_known_by_itself():
+    v, same = tf.Variable(3.0), tf.Variable(3.0)
+    one = tf.function(lambda a, b=2.0: a * b).get_concrete_function(v)
+    assert float(one(v)) == float(one()) == 6.0
+    with pytest.raises(TypeError, match="was traced for `a="):
+        one(same)
+    pair = tf.function(lambda p: p[0] * 1.0).get_concrete_function([v])
+    with pytest.raises(TypeError, match="was traced for `p="):
+        pair([same])
+
+
+def test_a_keyword_that_nobody_may_leave_out_is_no_part_of_an_input_signature():
+    def f(a, *, k):
+        return a + k
+
+    with pytest.raises(TypeError, match="says nothing of `k`.*\n(.*\n)*.*before the `\\*`"):
+        tf.function(f, input_signature=[S([]), S([])])(1.0, k=2.0)

@@ -100,3 +100,53 @@ def test_models_that_come_and_go_leave_nothing_behind():
         trained(sequential)
     gc.collect()
     assert resident() - before < 4096, "kilobytes more after 60 models"
+
+
+def own_function(make):
+    """A layer of a function that leads back to it."""
+    layer = make(lambda x: x * layers[0].weight)
+    layer.weight, layers = 2.0, [layer]
+    layer(X)
+    return [layer]
+
+
+def own_loss():
+    model = sequential()
+    model.compile("sgd", lambda y, p: tf.reduce_mean((y - p) ** 2) * len(model.layers))
+    model.evaluate(X, np.zeros((12, 3)), verbose=0)
+    return [model]
+
+
+def own_metric():
+    model = sequential()
+    model.compile("sgd", "mse", metrics=[lambda y, p: tf.reduce_mean(p) * len(model.layers)])
+    model.fit(X, np.zeros((12, 3)), verbose=0)
+    return [model]
+
+
+def own_schedule():
+    class Constant(K.optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            return 0.1
+
+    rate = Constant()
+    rate.used_by = K.optimizers.Adam(rate)
+    return [rate, rate.used_by]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: own_function(lambda f: K.layers.Lambda(f)),
+        lambda: own_function(lambda f: K.layers.Dense(1, activation=f)),
+        lambda: own_function(lambda f: K.layers.Dense(1, kernel_regularizer=f)),
+        lambda: own_function(lambda f: K.layers.Dense(1, kernel_constraint=f)),
+        own_loss,
+        own_metric,
+        own_schedule,
+    ],
+)
+def test_what_leads_back_to_its_holder_is_collected(make):
+    gone = [weakref.ref(each) for each in make()]
+    gc.collect()
+    assert [each() for each in gone] == [None] * len(gone)

@@ -306,3 +306,82 @@ def test_a_weight_that_changed_after_training_is_trained_by_the_next_step():
     model.layers[0].kernel = other = tf.Variable(tf.ones([3, 2]))
     model.fit(x, y, verbose=0)
     assert not np.allclose(other.numpy(), 1.0)
+
+
+def moved(variable, train):
+    before = variable.numpy()
+    train()
+    return not np.allclose(variable.numpy(), before)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_a_frozen_weight_holds_for_the_next_step(optimizer):
+    dense = layers.Dense(1, kernel_initializer="ones")
+    model = tf.keras.Sequential([tf.keras.Input((3,)), dense])
+    model.compile(optimizer, "mse")
+    steps = (lambda: model.fit(X, Y, verbose=0), lambda: model.train_on_batch(X, Y))
+    for train in steps:
+        dense.kernel.trainable = True
+        assert moved(dense.kernel, train)
+        dense.kernel.trainable = False
+        assert model.trainable_variables == [dense.bias]
+        assert not moved(dense.kernel, train) and moved(dense.bias, train)
+
+
+def test_traced_code_goes_by_frozen_weights():
+    dense = layers.Dense(2, kernel_regularizer="l2")
+    listed = traced(lambda x: dense(x)[0, 0] * 0 + len(dense.trainable_variables))
+    asked = traced(lambda x: tf.constant(1.0 if dense.kernel.trainable else 0.0))
+    penalty = traced(lambda x: tf.constant(float(len(dense.losses))))
+    x = tf.constant(X)
+    for trained in (False, True):
+        dense.kernel.trainable = trained
+        assert [float(f(x)) for f in (listed, asked, penalty)] == [1 + trained, trained, trained]
+
+
+def test_a_method_that_an_object_gets_is_called_by_both_languages():
+    class Mine(layers.Dense):
+        pass
+
+    for dense in (layers.Dense(2), Mine(2)):
+        model = tf.keras.Sequential([dense])
+        f = tf.function(lambda x, model=model: model(x))
+        usual = f(tf.constant(X)).numpy()
+        dense.call = lambda inputs: inputs * 5.0
+        for call in (dense, model, f):
+            near(call(tf.constant(X)), X * 5)
+        del dense.call
+        near(f(tf.constant(X)), usual)
+
+
+def test_a_method_on_an_object_may_call_the_one_of_its_class():
+    dense = layers.Dense(2)
+    f = tf.function(lambda x: dense(x))
+    usual, own = f(tf.constant(X)).numpy(), dense.call
+    dense.call = lambda x: own(x) + 1.0
+    near(f(tf.constant(X)), usual + 1)
+    dense.call = tf.function(own)
+    near(f(tf.constant(X)), usual)
+    near(dense(tf.constant(X)), usual)
+
+
+def test_layers_make_their_weights_by_an_add_weight_of_the_program():
+    made = []
+
+    class Halved(layers.Dense):
+        def add_weight(self, *args, **kwargs):
+            made.append(kwargs["name"])
+            variable = super().add_weight(*args, **kwargs)
+            variable.assign(variable / 2)
+            return variable
+
+    dense = Halved(2, kernel_initializer="ones", kernel_regularizer="l2")
+    near(dense(tf.constant(X)), X @ np.full([3, 2], 0.5))
+    assert made == ["kernel", "bias"] and len(dense.losses) == 1
+
+    class Wrong(layers.Dense):
+        def add_weight(self, *args, **kwargs):
+            return 1.0
+
+    with pytest.raises(TypeError, match="`add_weight` gave 1.0, expected a Variable"):
+        Wrong(2)(tf.constant(X))

@@ -6,6 +6,7 @@ Each program runs three times: as plain Python, traced, and traced with every ca
 import collections
 import math
 import random
+import types
 
 import numpy as np
 import pytest
@@ -255,3 +256,26 @@ def test_what_an_array_holds_is_read_at_each_call():
         np.testing.assert_array_equal(f(a), [i + 1.0, i + 1.0])
     assert f.experimental_get_tracing_count() == 1
     assert f(a.astype(np.float64)).dtype == tf.float64
+
+
+def test_keywords_of_any_name_reach_the_function():
+    def f(a, b=3.0, /, *rest, **named):
+        return a * b + sum(named[key] * len(key) for key in named)
+
+    g, x, y = tf.function(f), tf.constant(2.0), tf.constant(5.0)
+    for _ in range(3):  # by Python, then by C
+        assert float(g(x, b=y, a=x)) == float(f(x, b=y, a=x)) == 13.0
+        assert float(g(x, y, self=x, args=y, kwargs=y)) == 10.0 + 8.0 + 20.0 + 30.0
+    assert float(g.get_concrete_function(x, self=y)(x, self=y)) == 26.0
+    with pytest.raises(TypeError):
+        g(a=x)
+
+
+def test_mappings_that_are_no_dicts():
+    f = tf.function(lambda d: d["a"] * 2.0)
+    given = {"a": tf.constant(2.0)}
+    chained, proxy = collections.ChainMap(given, {}), types.MappingProxyType(given)
+    for mapping in (proxy, chained, collections.UserDict(given)):
+        assert float(f(mapping)) == 4.0
+        again = tf.nest.map_structure(lambda x: x + 1, mapping)
+        assert type(again) is type(mapping) and float(again["a"]) == 3.0

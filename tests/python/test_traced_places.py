@@ -1,5 +1,6 @@
 """What a traced function reads and leaves around it, without Python after its first call."""
 
+import array
 import collections
 import copy
 import dataclasses
@@ -536,3 +537,37 @@ def test_threads_call_while_traces_come_and_go():
     done.set()
     clearing.join()
     assert not failures
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        lambda: bytearray(b"ab"),
+        lambda: memoryview(bytearray(b"ab")),
+        lambda: array.array("d", [97.0, 98.0]),
+    ],
+)
+def test_numbers_that_change_in_their_place(numbers):
+    held = numbers()
+    first = tf.function(lambda x: x * float(held[0]))
+    x = tf.constant(2.0)
+    for _ in range(3):
+        assert float(first(x)) == 194.0
+    held[0] = type(held[0])(99)
+    assert float(first(x)) == 198.0
+    assert first.experimental_get_tracing_count() == 2
+
+
+def test_what_an_argument_holds_that_is_known_by_itself():
+    @tf.function
+    def f(x, chosen, data):
+        return x * float(len(chosen)) + (10.0 if 2 in chosen else 0.0) + float(data[0])
+
+    x, chosen, data = tf.constant(2.0), {1}, bytearray(b"a")
+    for _ in range(3):
+        assert float(f(x, chosen, data)) == 99.0
+    chosen.add(2)
+    assert float(f(x, chosen, data)) == 111.0
+    data[0] = 100
+    assert float(f(x, chosen, data)) == 114.0
+    assert f.experimental_get_tracing_count() == 3

@@ -79,7 +79,7 @@ class HOLDFAST_API PReLULayer : public Declares<PReLUOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable alpha;
+  HeldWeight alpha{*this};
 
  private:
   void check() override;

@@ -29,7 +29,7 @@ class HOLDFAST_API DenseLayer : public Declares<DenseOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable kernel, bias;  // `bias` is empty if there is none
+  HeldWeight kernel{*this}, bias{*this};  // `bias` is empty if there is none
 
  private:
   void check() override;

@@ -26,7 +26,7 @@ class HOLDFAST_API EinsumDenseLayer : public Declares<EinsumDenseOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable kernel, bias;  // `bias` is empty without `bias_axes`
+  HeldWeight kernel{*this}, bias{*this};  // `bias` is empty without `bias_axes`
 
  private:
   void check() override;

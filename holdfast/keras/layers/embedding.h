@@ -29,7 +29,7 @@ class HOLDFAST_API EmbeddingLayer : public Declares<EmbeddingOptions>, public Ke
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
 
-  Variable embeddings;
+  HeldWeight embeddings{*this};
 
  private:
   void check() override;

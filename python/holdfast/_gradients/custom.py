@@ -108,7 +108,7 @@ class _WithGradient:
         functools.update_wrapper(self, f)
         self._f = f
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return _run(self._f, args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -130,7 +130,7 @@ class ConcreteFunction(_holdfast.ConcreteBase):
         return list(self._trace.captured)
 
     # The base's call runs the trace without Python; what it does not know comes here.
-    def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
+    def _slow_call(self, /, *args: Any, **kwargs: Any) -> Any:
         if not holds_dataset(self._trace.result):
             args, kwargs = with_datasets(args, kwargs)
         call = self._interface.bind(args, kwargs)

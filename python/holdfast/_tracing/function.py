@@ -146,7 +146,7 @@ class Function(_holdfast.TracedBase):
         return Function, (self._python_function, *self._options())
 
     # The base's call runs traces that need no Python; what it does not know comes here.
-    def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
+    def _slow_call(self, /, *args: Any, **kwargs: Any) -> Any:
         if _eagerly:
             return self._python_function(*args, **kwargs)
         if self._implements is not None:
@@ -222,7 +222,7 @@ class Function(_holdfast.TracedBase):
         """Why it was traced, each time: which part of the arguments was new, and the cost."""
         return self._history.report()
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be `TensorSpec`s.
 
         What is left out is as the input signature says, if there is one.
@@ -237,14 +237,14 @@ class Function(_holdfast.TracedBase):
         """How often it was traced."""
         return self._traced
 
-    def memory_plan(self, *args: Any, **kwargs: Any) -> str:
+    def memory_plan(self, /, *args: Any, **kwargs: Any) -> str:
         """Where the values of a call lie in memory: each buffer, its bytes, steps, and line.
 
         Of the trace for these arguments; of the one used last where none are given.
         """
         return plan_report.memory_plan(self, args, kwargs)
 
-    def explain(self, *args: Any, **kwargs: Any) -> str:
+    def explain(self, /, *args: Any, **kwargs: Any) -> str:
         """What a call does: kernel per step, why others refused, bytes, what was fused.
 
         With the share of the time, if calls were made after `time_steps()`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,8 +13,9 @@ from .._messages.diagnostics import Mark
 from .._tensors.plain import same_value
 from .locations import MISSING, Location, weak_getter
 
-__all__ = ["Guard", "Guards", "Once", "remembered"]
+__all__ = ["BYTES", "Guard", "Guards", "Once", "aspect", "remembered"]
 
+BYTES = (bytearray, array, memoryview)  # numbers that change in their place
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
 _SAMPLED = 1 << 12  # elements that are compared of a larger one
 
@@ -21,9 +23,9 @@ _SAMPLED = 1 << 12  # elements that are compared of a larger one
 class Guard:
     """A condition under which a trace may be used again: a place still holds what was read there.
 
-    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array"; of
-    an object that never changes, "class"; "same" where two places have to hold one tensor. `at` is
-    where the user's code read it.
+    how: "identity" or "value"; of a container, "length", "keys", "type" (and length), "array" or
+    "bytes"; of an object that never changes, "class"; "same" where two places have to hold one
+    tensor. `at` is where the user's code read it.
     """
 
     __slots__ = ("_was", "at", "how", "location")
@@ -40,7 +42,7 @@ class Guard:
     def now(self) -> Any:
         """What it would see now."""
         value = self.location.read()
-        return value if self.how in ("identity", "value", "same") else _aspect(self.how, value)
+        return value if self.how in ("identity", "value", "same") else aspect(self.how, value)
 
     def holds(self) -> bool:
         """Whether the trace would see the same."""
@@ -54,7 +56,7 @@ class Guard:
             return isinstance(value, _holdfast.Tensor) and getattr(other, "_id", 0) == value._id
         if how == "array":
             return isinstance(value, np.ndarray) and _same_array(self._was, value)
-        return bool(_aspect(how, value) == self._was)
+        return bool(aspect(how, value) == self._was)
 
     def is_partial(self) -> bool:
         """Whether it may miss a change: an array that is too large to be compared as a whole."""
@@ -68,7 +70,7 @@ class Guard:
         return f"<guard: {self.how} of {self.location.describe()}>"
 
 
-def _aspect(how: str, value: Any) -> Any:
+def aspect(how: str, value: Any) -> Any:
     """What a guard compares of a container."""
     if value is MISSING:
         return MISSING
@@ -78,26 +80,28 @@ def _aspect(how: str, value: Any) -> Any:
         return (type(value), len(value)) if isinstance(value, tuple) else MISSING
     if how == "class":
         return type(value)
+    if how == "bytes":
+        return (type(value), bytes(value)) if isinstance(value, BYTES) else MISSING
     if how == "keys":
         return list(value) if isinstance(value, (dict, set)) else MISSING
     return value
 
 
-def remembered(array: Any) -> tuple[Any, bool, Any]:
+def remembered(values: Any) -> tuple[Any, bool, Any]:
     """The array itself, weakly, and a copy of all or some of its elements to compare it with."""
-    whole = array.nbytes <= _MOST_COMPARED
-    return weak_getter(array), whole, array.copy() if whole else _sample(array)
+    whole = values.nbytes <= _MOST_COMPARED
+    return weak_getter(values), whole, values.copy() if whole else _sample(values)
 
 
-def _sample(array: Any) -> Any:
-    if not array.flags.c_contiguous:
+def _sample(values: Any) -> Any:
+    if not values.flags.c_contiguous:
         return None
-    return array.ravel()[:: max(array.size // _SAMPLED, 1)].copy()
+    return values.ravel()[:: max(values.size // _SAMPLED, 1)].copy()
 
 
 def _same_array(was: Any, now: Any) -> bool:
-    array, whole, copy = was
-    if array() is not now:
+    known, whole, copy = was
+    if known() is not now:
         return False
     seen = now if whole else _sample(now)
     if copy is None or seen is None:

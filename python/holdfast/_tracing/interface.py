@@ -76,7 +76,7 @@ class Interface:
             taken = ", ".join(f"`{name}`" for name in order) or "none"
             self._refuse_call(f"has no argument `{unknown[0]}`; it has {taken}")
         # Positional arguments are all of them; tensors may be those that the trace left open.
-        whole = not loose or len(args) + len(kwargs) >= len(order)
+        whole = not loose or len(args) + len(kwargs) >= len(order) or len(args) > len(open_names)
         positional = self._trace.names[: len(self._trace.arguments)] if whole else open_names
         if len(args) > len(positional):
             if loose and len(nesting.flatten([args, kwargs])) == len(flat):
@@ -93,8 +93,7 @@ class Interface:
                 continue
             now = by_name[name]
             if name in open_names:
-                both = zip(nesting.flatten(was), nesting.flatten(now), strict=False)
-                given += [value for leaf, value in both if leaf is TENSOR]
+                given += self._tensors_of(name, was, now)
             elif not _same_argument(was, now):
                 fail(
                     "E1104",
@@ -105,6 +104,24 @@ class Interface:
                     op=self._trace.name,
                 )
         return given
+
+    def _tensors_of(self, name: str, was: Any, now: Any) -> list[Any]:
+        """What is given for the tensors of one argument, which is nested as it was."""
+        if was is TENSOR:
+            return [now]
+        try:
+            nesting.assert_same_structure(was, now)
+        except (TypeError, ValueError) as error:
+            found = str(error).splitlines()[0].partition(": ")[2]
+            fail(
+                "E1104",
+                f"`{self._trace.name}`: argument `{name}` is nested in another way than it was "
+                "traced for",
+                found,
+                op=self._trace.name,
+            )
+        both = zip(nesting.flatten(was), nesting.flatten(now), strict=True)
+        return [value for leaf, value in both if leaf is TENSOR]
 
     def _need_all(self, names: list[str], given: Mapping[str, Any]) -> None:
         missing = next((name for name in names if name not in given), None)
@@ -226,5 +243,13 @@ def _unwrapped(argument: Any) -> Any:
 
 
 def _same_argument(was: Any, now: Any) -> bool:
-    was = _unwrapped(was)
+    """Whether an argument without tensors is what the trace was made for."""
+    if nesting.is_nested(was):
+        parts, given = nesting.flatten(was), nesting.flatten(now)
+        same_kind = type(now) is type(was) and len(parts) == len(given)
+        if isinstance(was, Mapping):
+            same_kind = same_kind and was.keys() == now.keys()
+        return same_kind and all(map(_same_argument, parts, given))
+    if isinstance(was, IdentityKey):
+        return was.get() is now
     return type(now) is type(was) and bool(now == was)

@@ -32,7 +32,7 @@ from .conditional import (
     refuse_walk,
 )
 from .converter import converter
-from .guards import Guard, Guards, Once, remembered
+from .guards import BYTES, Guard, Guards, Once, aspect, remembered
 from .journal import (
     Change,
     Journal,
@@ -271,6 +271,8 @@ class Recorder:
                 self.note(FieldLocation(value, field.name, location), part)
         elif isinstance(value, np.ndarray):
             self._add(location, remembered(value), "array")
+        elif isinstance(value, BYTES):
+            self._add(location, aspect("bytes", value), "bytes")
         else:
             self._add(location, value, "identity")
             converter().convert_operators(type(value))
@@ -297,9 +299,11 @@ class Recorder:
         return None if known is None else known[1]
 
     def note_bound(self, value: Any) -> None:
-        """The function was made with `value` for an argument, as `functools.partial` does."""
+        """`value` is an argument that the trace is for by its identity alone."""
         if isinstance(value, _MUTABLE):
             self._outside[id(value)] = (value, Object(value))
+        elif isinstance(value, BYTES):
+            self._bind(Object(value), value)
 
     def note_defaults(self, function: Any) -> None:
         """A function from outside the trace is called: what its defaults hold may change."""

@@ -267,7 +267,7 @@ def _has_slot(holder: Any, name: str) -> bool:
 
 def _guard(places: _Places, guard: Any) -> tuple[str, int, Any, Any]:
     how, was = guard.how, guard.was
-    if how in ("array", "once") or (was is MISSING and how not in ("identity", "value")):
+    if how in ("array", "bytes", "once") or (was is MISSING and how not in ("identity", "value")):
         return "asked", -1, None, guard
     place = places.of(guard.location)
     if how == "same":

@@ -56,6 +56,8 @@ def _guarded(how: str, value: Any) -> str:
         return f"{value} long"
     if isinstance(value, _holdfast.Tensor):
         return type_text(value)
+    if how == "bytes" and value is not MISSING:
+        return f"{value[0].__name__} of {value[1][:20]!r}"
     return "not there" if value is MISSING else repr(value)
 
 

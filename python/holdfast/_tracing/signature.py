@@ -210,6 +210,10 @@ class Signature:
         self._names = [p.name for p in known]
         self._any_number = next((p.name for p in known if p.kind is p.VAR_POSITIONAL), None)
         self._named = self._names.index(self._any_number) if self._any_number else len(known)
+        # Names that a keyword may have nevertheless, where the function takes any keyword.
+        self._any_keyword = next((p.name for p in known if p.kind is p.VAR_KEYWORD), None)
+        only_positional = {p.name for p in known if p.kind is p.POSITIONAL_ONLY}
+        self._nameless = only_positional if self._any_keyword else set()
         self._check_specs()
         self._unsaid = self._left_out()
 
@@ -259,8 +263,8 @@ class Signature:
         return [
             p.name
             for i, p in enumerate(self._parameters.parameters.values())
-            if i >= len(self.specs)
-            and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            if (i >= len(self.specs) or p.kind is p.KEYWORD_ONLY)
+            and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
             and p.default is p.empty
         ]
 
@@ -295,23 +299,33 @@ class Signature:
         if self._parameters is None:
             bound_args, bound_kwargs = args, kwargs
         else:
+            named = {k: v for k, v in kwargs.items() if k not in self._nameless}
             try:
-                bound = self._parameters.bind(*args, **kwargs)
+                bound = self._parameters.bind(*args, **named)
             except TypeError:
                 refuse_misfit(self._parameters, args, kwargs, self.name)
                 raise
             bound.apply_defaults()
+            if len(named) < len(kwargs):  # Python's own `bind` refuses what Python's calls take
+                rest = bound.arguments[self._any_keyword]
+                more = {k: v for k, v in kwargs.items() if k in rest or k in self._nameless}
+                bound.arguments[self._any_keyword] = more
             bound_args, bound_kwargs = bound.args, bound.kwargs
         names = self.names_of(len(bound_args))
         if self.specs is None:
             return Call(bound_args, bound_kwargs, names)
         if self._unsaid:
+            name = self._unsaid[0]
+            by_keyword = self._parameters.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+            add = (
+                "let it stand before the `*`" if by_keyword else f"add a `TensorSpec` for `{name}`"
+            )
             fail(
                 "E1104",
-                f"`{self.name}`: `input_signature` says nothing of `{self._unsaid[0]}`, which has "
-                "no default",
-                "a function with an input signature is traced once, for what that says",
-                fix=f"add a `TensorSpec` for `{self._unsaid[0]}`, or give it a default",
+                f"`{self.name}`: `input_signature` says nothing of `{name}`, which has no default",
+                "a function with an input signature is traced once, for what that says"
+                + (" of parameters by their position" if by_keyword else ""),
+                fix=f"{add}, or give it a default",
             )
         call = Call(self._fitted(bound_args), bound_kwargs, names)
         specs = [s for s in nesting.flatten(self.specs) if isinstance(s, TensorSpec)]

@@ -397,6 +397,7 @@ class _Arguments:
                 for part, step in zip(held, steps, strict=False)
             ]
             return self._copied(nesting.rebuild(value, inside), path)
+        self._recorder.note_bound(value)
         return value
 
     def _copied(self, copy: Any, path: tuple[Any, ...] | None) -> Any:

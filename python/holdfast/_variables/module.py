@@ -67,6 +67,14 @@ def set_kept_listener(listener: Callable[[Any, str, Any], None]) -> None:
     _note_kept = listener
 
 
+_heard: dict[str, Callable[[Any, str], None]] = {}
+
+
+def set_method_listener(names: set[str], listener: Callable[[Any, str], None]) -> None:
+    """Says who hears that an object was given an attribute that is a method of classes."""
+    _heard.update(dict.fromkeys(names, listener))
+
+
 def _parts(module: Any) -> list[_holdfast.Object]:
     """The variables and modules among the attributes of a module, by the attributes' names.
 
@@ -107,6 +115,13 @@ class Module(_holdfast.ModuleBase):
         _note_store(self, name, value)  # a trace performs the store again at each call
         super().__setattr__(name, value)
         _note_kept(self, name, value)
+        if name in _heard:
+            _heard[name](self, name)
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        if name in _heard:
+            _heard[name](self, name)
 
     @property
     def name(self) -> str:

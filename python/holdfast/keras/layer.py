@@ -20,7 +20,7 @@ from .._tracing.journal import without_symbols
 from .._variables.module import Module
 from .._variables.variable import Variable
 from ..errors import fail, unsupported, used_here
-from . import checkpoint_names, declared
+from . import checkpoint_names, declared, own_methods  # noqa: F401 (which listens)
 from . import variable as variables
 from .copies import parts_of
 from .declared_types import declared_types, is_ours_or_native
@@ -29,6 +29,7 @@ from .layer_dtypes import HasDTypes, policy_name
 from .names import checked_name
 from .own_arguments import config_of_arguments, gets_config, note_arguments
 from .own_build import with_own_build
+from .parameters import parameters_of
 from .stateless import StatelessLayer
 from .weights import HasWeights
 
@@ -44,43 +45,22 @@ _MISSING = frozenset(
 )
 
 
-@functools.lru_cache(maxsize=1024)
-def _parameters(function: Any) -> tuple[frozenset[str], bool]:
-    """The names that a function takes, and whether it takes any others."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a callable that does not say what it takes
-        return frozenset(), False
-    any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
-    return frozenset(parameters), any_name
-
-
 def takes(call: Any, name: str) -> bool:
     """Whether a layer's method has a parameter of a name."""
-    names, _ = _parameters(getattr(call, "__func__", call))
-    return name in names
+    return name in parameters_of(call).names
 
 
 def takes_training(call: Any) -> bool:
     """Whether a layer's `call` has a parameter `training`; C++'s own has one."""
     if isinstance(call, types.BuiltinFunctionType):
         return True
-    names, any_name = _parameters(getattr(call, "__func__", call))
-    return "training" in names or any_name
-
-
-@functools.lru_cache(maxsize=1024)
-def _default_of(function: Any, name: str) -> bool:
-    try:
-        parameter = inspect.signature(function).parameters.get(name)
-    except (TypeError, ValueError):
-        return False
-    return parameter is not None and parameter.default is not parameter.empty
+    known = parameters_of(call)
+    return "training" in known.names or known.any_name
 
 
 def _has_default(call: Any, name: str) -> bool:
     """Whether a method says itself what a parameter is that nobody gives."""
-    return _default_of(getattr(call, "__func__", call), name)
+    return name in parameters_of(call).with_defaults
 
 
 def _as_traced(call: Any) -> Any:
@@ -100,7 +80,7 @@ def _build_from_cpp(layer: Layer, build: Any, shapes: Any) -> None:
     if waiting is None:
         build(shapes)
         return
-    names, _ = _parameters(getattr(build, "__func__", build))
+    names = parameters_of(build).names
     by_name = {f"{name}_shape": shape for name, shape in waiting.items()}
     if len(names - {"self"}) > 1 and names - {"self"} <= by_name.keys():
         build(**{name: shape for name, shape in by_name.items() if name in names})
@@ -114,7 +94,7 @@ def _call_from_cpp(
     """Calls a layer's own `call` for C++ code, with the arguments that it takes."""
     run = _as_traced(call)
     kwargs = dict(named)
-    names, any_name = _parameters(getattr(call, "__func__", call))
+    names, _, any_name = parameters_of(call)
     if "states" in kwargs and "states" not in names and not any_name:
         # A cell gives its second parameter the name that it likes.
         run = functools.partial(run, inputs, kwargs.pop("states"))

@@ -146,6 +146,7 @@ class Variable(TensorFlowVariable):
     @property
     def trainable(self) -> bool:
         """Whether training changes it."""
+        _holdfast.goes_by_trainable(self)
         return bool(super().trainable) and not self._frozen
 
     @trainable.setter
@@ -156,11 +157,13 @@ class Variable(TensorFlowVariable):
                 "tapes watch by themselves what is trainable from the start",
                 fix="make it with `trainable=True`, and set that to False until it is wanted",
             )
-        self._frozen = not value
+        self._freeze(not value)
 
     def _freeze(self, frozen: bool) -> None:
         """Follows the layer that holds it; what was never trained stays so."""
-        self._frozen = frozen
+        if frozen is not self._frozen:
+            self._frozen = frozen
+            _holdfast.note_frozen(self)
 
     @property
     def aggregation(self) -> str:  # type: ignore[override]

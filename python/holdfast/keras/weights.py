@@ -37,8 +37,7 @@ class HasWeights:
     @property
     def trainable_variables(self) -> list[Variable]:
         """Those that training changes."""
-        born = super().trainable_variables  # type: ignore[misc]
-        return [variable for variable in born if variable.trainable]
+        return list(super().trainable_variables)  # type: ignore[misc]
 
     @property
     def non_trainable_variables(self) -> list[Variable]:

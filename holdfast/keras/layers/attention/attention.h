@@ -24,7 +24,7 @@ class HOLDFAST_API AttentionBase : public Layer, public DrawsSeeds {
   Nested call_all(const Nested& inputs, const CallOptions&) override;
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
 
-  Variable scale, concat_score_weight;  // empty where there are none
+  HeldWeight scale{*this}, concat_score_weight{*this};  // empty where there are none
 
  protected:
   virtual void make_weights(const Shape& query) = 0;

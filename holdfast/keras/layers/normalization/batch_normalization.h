@@ -30,10 +30,10 @@ class HOLDFAST_API BatchNormalizationLayer : public Declares<BatchNormalizationO
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable gamma, beta;  // empty without `scale`, without `center`
-  Variable moving_mean, moving_variance;
+  HeldWeight gamma{*this}, beta{*this};  // empty without `scale`, without `center`
+  HeldWeight moving_mean{*this}, moving_variance{*this};
   // With `renorm`: what is used otherwise follows from the first, training goes by the others.
-  Variable moving_stddev, renorm_mean, renorm_stddev;
+  HeldWeight moving_stddev{*this}, renorm_mean{*this}, renorm_stddev{*this};
 
  private:
   void check() override;

@@ -32,7 +32,7 @@ class HOLDFAST_API NormalizationLayer : public Declares<NormalizationOptions> {
   /// Mean and variance as the inputs meet them, once the layer is built.
   std::pair<Tensor, Tensor> statistics() const;
 
-  Variable mean, variance, count;  // empty where the options have them
+  HeldWeight mean{*this}, variance{*this}, count{*this};  // empty where the options have them
 
  private:
   void check() override;

@@ -28,7 +28,7 @@ class HOLDFAST_API LayerNormalizationLayer : public Declares<LayerNormalizationO
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
 
-  Variable gamma, beta;  // empty without `scale`, without `center`
+  HeldWeight gamma{*this}, beta{*this};  // empty without `scale`, without `center`
 
  private:
   void check() override;
@@ -56,7 +56,7 @@ class HOLDFAST_API GroupNormalizationLayer : public Declares<GroupNormalizationO
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable gamma, beta;
+  HeldWeight gamma{*this}, beta{*this};
 
  private:
   void check() override;
@@ -76,7 +76,7 @@ class HOLDFAST_API RMSNormalizationLayer : public Declares<RMSNormalizationOptio
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
 
-  Variable scale;
+  HeldWeight scale{*this};
 };
 
 struct UnitNormalizationOptions {

@@ -25,7 +25,8 @@ class HOLDFAST_API SpectralNormalizationLayer : public Declares<SpectralNormaliz
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable kernel, vector_u;
+  Variable kernel;  // of the layer inside
+  HeldWeight vector_u{*this};
 
  private:
   void check() override;

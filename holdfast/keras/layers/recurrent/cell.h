@@ -58,7 +58,8 @@ class HOLDFAST_API GatedCellLayer : public CellLayer, public DrawsSeeds {
     return {};
   }
 
-  Variable kernel, recurrent_kernel, bias;  // `bias` is empty if there is none
+  // `bias` is empty if there is none
+  HeldWeight kernel{*this}, recurrent_kernel{*this}, bias{*this};
 
  protected:
   /// Makes the weights for `gates` gates.

@@ -32,8 +32,8 @@ class HOLDFAST_API ConvLayer : public Declares<ConvOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable kernel,
-      bias;  // [sizes..., channels / groups, filters]; `bias` is empty if there is none
+  // [sizes..., channels / groups, filters]; `bias` is empty if there is none
+  HeldWeight kernel{*this}, bias{*this};
 
  protected:
   explicit ConvLayer(int axes);

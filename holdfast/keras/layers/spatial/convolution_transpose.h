@@ -32,7 +32,7 @@ class HOLDFAST_API ConvTransposeLayer : public Declares<ConvTransposeOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable kernel, bias;  // [sizes..., filters, channels]
+  HeldWeight kernel{*this}, bias{*this};  // [sizes..., filters, channels]
 
  protected:
   explicit ConvTransposeLayer(int axes);

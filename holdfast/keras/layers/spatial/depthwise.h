@@ -30,7 +30,7 @@ class HOLDFAST_API DepthwiseConvLayer : public Declares<DepthwiseConvOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable kernel, bias;  // [sizes..., channels, depth_multiplier]
+  HeldWeight kernel{*this}, bias{*this};  // [sizes..., channels, depth_multiplier]
 
  protected:
   explicit DepthwiseConvLayer(int axes);
@@ -77,7 +77,7 @@ class HOLDFAST_API SeparableConvLayer : public Declares<SeparableConvOptions> {
   Tensor call(const Tensor& inputs, const CallOptions&) override;
   std::optional<InputSpec> input_spec() const override;
 
-  Variable depthwise_kernel, pointwise_kernel, bias;
+  HeldWeight depthwise_kernel{*this}, pointwise_kernel{*this}, bias{*this};
 
  protected:
   explicit SeparableConvLayer(int axes);
