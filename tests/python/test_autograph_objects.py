@@ -20,6 +20,7 @@ FILES = [
     "left_in_several_places.txt",
     "lists_as_stacks.txt",
     "operators_of_classes.txt",
+    "chosen_by_tensors.txt",
 ]
 
 

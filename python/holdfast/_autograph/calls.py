@@ -29,6 +29,7 @@ from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from . import frames, iterables
 from .branch import decided, not_, or_
+from .chosen import Chosen, quantified, sum_of
 from .conversion import converted_callee
 from .in_place import watched
 from .lists import StagedList, joined
@@ -326,6 +327,8 @@ def _is_row(value: Any) -> bool:
 
 
 def _sum(values: Any, start: Any = 0) -> Any:
+    if isinstance(values, Chosen):
+        return sum_of(values, start)
     values = looked_through(values)
     if not isinstance(values, StagedList):
         return sum(iterated(values), start)
@@ -337,6 +340,8 @@ def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     def ask(values: Any) -> Any:
         if is_symbol(values):
             return python(values)  # it says why not
+        if isinstance(values, Chosen):
+            return quantified(values, python is all)
         known = list(iterated(values))
         if not any(map(is_symbol, known)):
             return python(known)

@@ -288,6 +288,9 @@ class Expressions(ast.NodeTransformer):
         self.own.append(own)
         for part in node.generators:
             part.target = self.visit(part.target)
+            if part is node.generators[-1] and _may_choose(node):
+                part.ifs = self.all(part.ifs)
+                continue
             part.ifs = [nodes.call("truth", [self.visit(each)], each) for each in part.ifs]
         for field in elements:
             setattr(node, field, self.visit(getattr(node, field)))
@@ -301,10 +304,29 @@ class Expressions(ast.NodeTransformer):
         return nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self.comprehension(node, ("elt",))
+        chosen = _may_choose(node)
+        node = self.comprehension(node, ("elt",))
+        if not chosen:
+            return node
+        # Who takes the elements may be able to choose in the graph, as `sum` is.
+        last, elt = node.generators[-1], node.elt
+        test = last.ifs[0]
+        if len(last.ifs) > 1:
+            test = nodes.call("and_", [test, *map(nodes.lambda_, last.ifs[1:])], test)
+        pair = ast.Tuple([test, nodes.at(nodes.lambda_(elt), elt)], ast.Load())
+        node.elt, last.ifs = ast.copy_location(pair, elt), []
+        return nodes.call("Chosen", [node], node)
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
         return nodes.call("fresh", [self.comprehension(node, ("key", "value"))], node)
+
+
+def _may_choose(node: Any) -> bool:
+    """Whether it is a generator with a condition, of which the elements can wait for that."""
+    if not isinstance(node, ast.GeneratorExp) or node.generators[-1].is_async:
+        return False
+    conditions = node.generators[-1].ifs
+    return bool(conditions) and _can_wait([node.elt, *conditions])
 
 
 def _value_of(location: ast.expr, node: ast.expr) -> ast.Attribute:

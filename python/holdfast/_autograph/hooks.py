@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
 from .calls import assert_, call, contains, equals_none, is_, is_none, lacks, managed, method
+from .chosen import Chosen
 from .in_place import add_in_place, in_place, is_changed, join_in_place
 from .lists import display, star
 from .loop import for_, while_
@@ -28,6 +29,7 @@ from .reads import (
 )
 
 __all__ = [
+    "Chosen",
     "add_in_place",
     "and_",
     "assert_",
