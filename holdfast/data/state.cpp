@@ -137,7 +137,8 @@ void Saving::error(const std::exception_ptr& why) {
       text(each);
     number(static_cast<int64_t>(d.labels.size()));
     for (const Label& l : d.labels) {
-      for (const std::string& each : {text_of(l), l.loc.file, l.loc.qualname, l.loc.source}) text(each);
+      for (const std::string& each : {text_of(l), l.loc.file, l.loc.qualname, l.loc.source})
+        text(each);
       number(static_cast<int64_t>(l.role));
       for (int n : {l.loc.line, l.loc.col_begin, l.loc.col_end, int{l.primary}}) number(n);
     }

@@ -306,15 +306,15 @@ class Signature:
                 refuse_misfit(self._parameters, args, kwargs, self.name)
                 raise
             bound.apply_defaults()
-            if len(named) < len(kwargs):  # Python's own `bind` refuses what Python's calls take
-                rest = bound.arguments[self._any_keyword]
-                more = {k: v for k, v in kwargs.items() if k in rest or k in self._nameless}
-                bound.arguments[self._any_keyword] = more
+            rest = self._any_keyword
+            if rest and len(named) < len(kwargs):  # Python's own `bind` refuses what calls take
+                known = {*bound.arguments[rest], *self._nameless}
+                bound.arguments[rest] = {k: v for k, v in kwargs.items() if k in known}
             bound_args, bound_kwargs = bound.args, bound.kwargs
         names = self.names_of(len(bound_args))
         if self.specs is None:
             return Call(bound_args, bound_kwargs, names)
-        if self._unsaid:
+        if self._unsaid and self._parameters is not None:
             name = self._unsaid[0]
             by_keyword = self._parameters.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
             add = (
