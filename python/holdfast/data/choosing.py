@@ -13,7 +13,7 @@ from .._tensors.dtypes import float32, float64, int64
 from .._tensors.tensor import get_static_value
 from ..errors import fail, need_callable
 from .keeping import path_text
-from .structure import arguments, joined_template, whole_number
+from .structure import arguments, flag, joined_template, whole_number
 
 __all__ = ["Choosing"]
 
@@ -32,7 +32,11 @@ class Choosing:
     ) -> Any:
         """Random numbers of 32 bits without end, as int64: TensorFlow's for a seed."""
         own = None if seed is None else whole_number(seed, "`seed`")
-        return _holdfast.data_random(own, bool(rerandomize_each_iteration))
+        return _holdfast.data_random(
+            own,
+            rerandomize_each_iteration is not None
+            and flag(rerandomize_each_iteration, "`rerandomize_each_iteration`"),
+        )
 
     @staticmethod
     def choose_from_datasets(
@@ -48,7 +52,7 @@ class Choosing:
                 "it gives the numbers of the datasets to take from, as int64 scalars",
             )
         made: Any = _holdfast.data_choose(
-            list(datasets), choice_dataset, bool(stop_on_empty_dataset)
+            list(datasets), choice_dataset, flag(stop_on_empty_dataset, "`stop_on_empty_dataset`")
         )
         made._template = functools.reduce(joined_template, (d._template for d in datasets))
         return made
@@ -92,7 +96,9 @@ class Choosing:
         many = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
         patterns = [path_text(each, "`file_pattern`") for each in many]
         own = None if seed is None else whole_number(seed, "`seed`")
-        return _holdfast.data_list_files(patterns, shuffle is None or bool(shuffle), own)
+        return _holdfast.data_list_files(
+            patterns, shuffle is None or flag(shuffle, "`shuffle`"), own
+        )
 
     def rejection_resample(
         self: Any,

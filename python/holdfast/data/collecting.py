@@ -12,7 +12,7 @@ from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec
 from .._tensors.symbols import is_symbol
 from ..errors import fail, need_callable
-from .functions import traced, traced_for
+from .functions import Traced, traced, traced_for
 from .later import made_later
 from .loop import state_of
 from .padding import padded_shapes_of, padding_values_of
@@ -20,6 +20,7 @@ from .parts import batched, need_tensors, unbatched
 from .probing import number, on_symbols
 from .spec import DatasetSpec
 from .structure import (
+    flag,
     flat_leaves,
     holds_composites,
     map_leaves,
@@ -27,6 +28,7 @@ from .structure import (
     spec_of,
     template_of,
     whole_number,
+    whole_numbers,
 )
 
 __all__ = ["Collecting"]
@@ -52,7 +54,10 @@ class Collecting:
         by = count if shift is None else whole_number(number(shift), "`shift`")
         if by == 0 and shift is not None:
             fail("E1103", "`shift` of `window` is 0, expected 1 or more")
-        step, drop = whole_number(number(stride), "`stride`"), bool(drop_remainder)
+        step, drop = (
+            whole_number(number(stride), "`stride`"),
+            flag(drop_remainder, "`drop_remainder`"),
+        )
         gives = map_leaves(DatasetSpec, self.element_spec)
         widths = [
             len(leaf._component_specs) if isinstance(leaf, CompositeSpec) else 0
@@ -101,6 +106,7 @@ class Collecting:
 
         gives, named = on_symbols(specs, TensorSpec((), int64), "group_by_window")
         key = traced(key_func, self, "group_by_window")
+        _need_key(key, "key_func", "group_by_window")
         size: Any
         if window_size_func is None:
             size = whole_number(number(window_size), "`window_size`")
@@ -129,24 +135,26 @@ class Collecting:
         name: str | None = None,
     ) -> Any:
         """Batches of elements of similar length, padded to the longest of a batch."""
+        bounds = whole_numbers(bucket_boundaries, "`bucket_boundaries`")
+        sizes = whole_numbers(bucket_batch_sizes, "`bucket_batch_sizes`")
+        drop = flag(drop_remainder, "`drop_remainder`")
         if holds_composites(self._template) and no_padding:
-            sizes = [whole_number(each, "`bucket_batch_sizes`") for each in bucket_batch_sizes]
-            bounds = [whole_number(each, "`bucket_boundaries`") for each in bucket_boundaries]
-            return _unpadded_buckets(self, element_length_func, bounds, sizes, drop_remainder)
+            return _unpadded_buckets(self, element_length_func, bounds, sizes, drop)
         need_tensors(self, "bucket_by_sequence_length")
         length = traced(element_length_func, self, "bucket_by_sequence_length")
+        _need_key(length, "element_length_func", "bucket_by_sequence_length")
         made = _holdfast.data_bucket(
             self,
             length.concrete,
             length.captured,
             length.gives,
-            [whole_number(each, "`bucket_boundaries`") for each in bucket_boundaries],
-            [whole_number(each, "`bucket_batch_sizes`") for each in bucket_batch_sizes],
+            bounds,
+            sizes,
             padded_shapes_of(self.element_spec, padded_shapes),
             padding_values_of(self.element_spec, padding_values),
-            bool(pad_to_bucket_boundary),
-            bool(no_padding),
-            bool(drop_remainder),
+            flag(pad_to_bucket_boundary, "`pad_to_bucket_boundary`"),
+            flag(no_padding, "`no_padding`"),
+            drop,
         )
         return self._same(made)
 
@@ -184,18 +192,27 @@ class Collecting:
         self: Any, batch_size: Any, drop_remainder: bool = False, name: str | None = None
     ) -> Any:
         """Batches of another size, or of several sizes in turn."""
-        if isinstance(batch_size, _holdfast.Tensor):
-            batch_size = batch_size.numpy().tolist()
-        many = batch_size if isinstance(batch_size, (list, tuple)) else [batch_size]
-        sizes = [whole_number(each, "`batch_size`") for each in many]
+        many = isinstance(batch_size, (list, tuple, range)) or getattr(batch_size, "ndim", 0) == 1
+        sizes = (
+            whole_numbers(batch_size, "`batch_size`")
+            if many
+            else [whole_number(batch_size, "`batch_size`")]
+        )
         if holds_composites(self._template) and len(sizes) == 1:
-            return batched(unbatched(self), sizes[0], bool(drop_remainder))
+            return batched(unbatched(self), sizes[0], flag(drop_remainder, "`drop_remainder`"))
         need_tensors(self, "rebatch")
-        return self._same(_holdfast.data_rebatch(self, sizes, bool(drop_remainder)))
+        return self._same(
+            _holdfast.data_rebatch(self, sizes, flag(drop_remainder, "`drop_remainder`"))
+        )
 
     def ignore_errors(self: Any, log_warning: bool = False, name: str | None = None) -> Any:
         """Leaves out elements that end in an error."""
-        return self._same(_holdfast.data_ignore_errors(self, bool(log_warning)))
+        return self._same(_holdfast.data_ignore_errors(self, flag(log_warning, "`log_warning`")))
+
+
+def _need_key(function: Traced, argument: str, stage: str) -> None:
+    if function.gives is None:
+        fail("E1104", f"`{argument}` of `{stage}` gave None, expected an integer scalar")
 
 
 def _unpadded_buckets(

@@ -42,6 +42,7 @@ from .structure import (
     UNKNOWN_CARDINALITY,
     Rebuilt,
     arguments,
+    flag,
     holds_composites,
     is_own,
     joined_template,
@@ -252,7 +253,7 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         """How many threads a stage uses, and whether it keeps the order."""
         if deterministic is None:
             deterministic = self._options.deterministic if self._options is not None else None
-        ordered = deterministic is None or bool(deterministic)
+        ordered = deterministic is None or flag(deterministic, "`deterministic`")
         if calls is None:
             return 0, ordered
         count = whole_number(number(calls), "`num_parallel_calls`")
@@ -315,7 +316,9 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         """In random order: each element is drawn from a buffer. TensorFlow's order for a seed."""
         size = whole_number(number(buffer_size), "`buffer_size`")
         own = None if seed is None else whole_number(number(seed), "`seed`")
-        anew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
+        anew = reshuffle_each_iteration is None or flag(
+            reshuffle_each_iteration, "`reshuffle_each_iteration`"
+        )
         return self._same(_holdfast.data_shuffle(self, size, own, anew))
 
     @made_later("count")
@@ -366,7 +369,18 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """`batch_size` elements side by side."""
+        """`batch_size` elements side by side.
+
+        They are copied at once, which no thread makes faster: `num_parallel_calls` and
+        `deterministic` change nothing.
+        """
+        calls, _ = self._parallel(num_parallel_calls, deterministic)
+        if calls < AUTOTUNE:
+            fail(
+                "E1103",
+                f"`num_parallel_calls` of `batch` is {calls}, expected 1 or more, or "
+                "tf.data.AUTOTUNE",
+            )
         size, whole = _batches(batch_size, drop_remainder)
         if holds_composites(self._template):
             return _made(batched(self, size, whole))
@@ -524,7 +538,9 @@ class Dataset(_holdfast.DatasetBase, Collecting, Choosing, Keeping):
 def _batches(size: Any, drop_remainder: Any) -> tuple[int, bool]:
     """How large batches are, and whether all are: no spec tells that of a tensor's value."""
     unknown = is_probing() and is_symbol(size)
-    return whole_number(number(size), "`batch_size`"), bool(drop_remainder) and not unknown
+    return whole_number(number(size), "`batch_size`"), flag(
+        drop_remainder, "`drop_remainder`"
+    ) and not unknown
 
 
 def _made(dataset: Any) -> Dataset:

@@ -9,7 +9,7 @@ from .._tensors.shape import as_shape
 from .._tensors.symbols import is_symbol
 from ..errors import fail
 from .probing import is_probing, need_values
-from .structure import flat_leaves
+from .structure import flat_leaves, is_own, own_parts
 
 __all__ = ["padded_shapes_of", "padding_values_of"]
 
@@ -49,6 +49,9 @@ def padding_values_of(specs: Any, given: Any) -> list[Any]:
 
 def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
     """What stands in `given` where a structure has its leaves; one value may stand for all."""
+    if is_own(structure):
+        structure = own_parts(structure)
+        given = own_parts(given) if is_own(given) else given
     if not isinstance(structure, (tuple, dict)):
         return [given]
     if isinstance(structure, dict):
@@ -80,8 +83,16 @@ def _sizes(shape: Any) -> Any:
             rank = shape.shape[0] if shape.shape.rank == 1 else None
             return None if rank is None else [-1] * rank
         need_values(shape)
-        shape = shape.numpy().tolist()
+        shape = getattr(shape.numpy(), "tolist", shape.numpy)()
     if isinstance(shape, (list, tuple)):
         shape = [None if each == -1 else each for each in shape]
-    found = as_shape(shape)
-    return None if found.rank is None else [-1 if d is None else d for d in found.as_list()]
+    try:
+        if isinstance(shape, bytes):
+            raise TypeError("a text has no sizes")
+        found = as_shape(shape)
+        sizes = [] if found.rank is None else [-1 if d is None else d for d in found.as_list()]
+        if any(n >= 2**63 for n in sizes):
+            raise OverflowError("int64 does not hold a size")
+    except (TypeError, ValueError, OverflowError) as error:
+        fail("E1104", f"`padded_shapes` has {shape!r}, expected the sizes of a tensor", str(error))
+    return None if found.rank is None else sizes

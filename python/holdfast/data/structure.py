@@ -10,6 +10,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _holdfast
 from .._composites.ragged.tensor import RaggedTensor
 from .._composites.ragged.value import RaggedTensorValue
@@ -28,6 +30,7 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Rebuilt",
     "arguments",
+    "flag",
     "flat_leaves",
     "holds_composites",
     "holds_datasets",
@@ -41,6 +44,7 @@ __all__ = [
     "spec_of",
     "template_of",
     "whole_number",
+    "whole_numbers",
     "with_composites",
 ]
 
@@ -228,20 +232,57 @@ def arguments(element: Any) -> tuple[Any, ...]:
     return element if type(element) is tuple else (element,)
 
 
+def _plain(given: Any) -> Any:
+    """The number or truth that a tensor, a variable or an array of no axes holds, as Python's."""
+    held = isinstance(given, (_holdfast.Tensor, _holdfast.VariableBase))
+    value: Any = given.numpy() if held else given
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.item() if value.ndim == 0 and value.dtype.kind in "biu" else _Array(value)
+    return value
+
+
+class _Array:
+    """An array where a number is wanted: in words, and no number."""
+
+    def __init__(self, value: Any) -> None:
+        self._words = f"an array {value.dtype}{list(value.shape)}"
+
+    def __repr__(self) -> str:
+        return self._words
+
+
+def flag(value: Any, argument: str) -> bool:
+    """True or False, also as a tensor or an array holds it."""
+    found = _plain(value)
+    if not isinstance(found, bool):
+        fail(
+            "E1104",
+            f"{argument} is {found!r}, expected True or False",
+            fix=f"give {argument} as a bool",
+        )
+    return found
+
+
 def whole_number(value: Any, argument: str) -> int:
     """An integer, also one that a tensor or an array holds."""
-    if isinstance(value, _holdfast.Tensor):
-        value = value.numpy()
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        ndim = getattr(value, "ndim", None)
-        if ndim != 0 or getattr(value, "dtype", None) is None or value.dtype.kind not in "iu":
-            fail(
-                "E1104",
-                f"{argument} is {value!r}, expected an integer",
-                fix=f"give {argument} as an int",
-            )
-        value = value.item()
+    value = _plain(value)
+    if isinstance(value, (bool, type)) or not hasattr(value, "__index__"):
+        fail(
+            "E1104",
+            f"{argument} is {value!r}, expected an integer",
+            fix=f"give {argument} as an int",
+        )
     found = int(value)
     if not -(2**63) <= found < 2**63:
         fail("E1103", f"{argument} is {found}, which int64 does not hold")
     return found
+
+
+def whole_numbers(value: Any, argument: str) -> list[int]:
+    """Several integers: of a list or a tuple, a range, a tensor or an array of one axis."""
+    given = value.numpy() if isinstance(value, _holdfast.Tensor) else value
+    if isinstance(given, np.ndarray) and given.ndim == 1:
+        given = given.tolist()
+    if not isinstance(given, (list, tuple, range)):
+        fail("E1104", f"{argument} is {_plain(value)!r}, expected a list of integers")
+    return [whole_number(each, argument) for each in given]
