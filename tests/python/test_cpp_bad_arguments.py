@@ -27,7 +27,8 @@ NOT_FUZZED = {
     "live_tensors": "an enumerator",
     **dict.fromkeys(["live_text", "print_all"], "what one of ours gave"),
     **dict.fromkeys(
-        ["bug", "fail", "raise", "warn", "render", "used_here", "manual_fix", "info"],
+        ["bug", "fail", "raise", "warn", "render", "used_here", "manual_fix", "info",
+         "speak_as", "text_of"],
         "makes a message, or throws it",
     ),
     **dict.fromkeys(

@@ -31,9 +31,10 @@ def name_function(said: dict[str, Any]) -> bool:
         return False
     words, function, again = found
     before = said["speaker"], said["fixes"]
-    name, record = words.rpartition(".")[2], getattr(function, "record", None)
+    name, record = _last(words), getattr(function, "record", None)
     own = isinstance(record, dict) and record.get("op") == said["op"]
-    own = own or getattr(function, "__name__", "") == said["op"]  # a raw op, whatever it is called
+    # A raw op, or a function that speaks for itself, whatever the program calls it.
+    own = own or getattr(function, "__name__", "") in (said["op"], _last(said["speaker"]))
     fixes = [fix for fix in said["fixes"] if own or _fits(fix, function)]
     said["fixes"] = fixes or (_sizes(said) if said["fixes"] else [])
     if again:  # what one run of the line needs may spoil another
@@ -45,6 +46,10 @@ def name_function(said: dict[str, Any]) -> bool:
     if not (own or any(each and _same(name, each) for each in known)):
         _holdfast.speak_as(said, words)
     return before != (said["speaker"], said["fixes"])
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _called(said: dict[str, Any]) -> tuple[str, Any, bool] | None:
