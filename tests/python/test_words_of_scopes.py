@@ -124,6 +124,177 @@ def test_an_argument_can_not_be_made_inside_an_init_scope() -> None:
     assert d.fixes[0].title == "move the use of `x` out of the scope, below it"
 
 
+def test_sessions_in_a_list_are_named_by_their_places() -> None:
+    d = said(
+        """
+        sessions, fetches = [], []
+        for k in range(2):
+            g = tf.Graph()
+            with g.as_default():
+                fetches.append(tf.constant(k))
+            sessions.append(tf.compat.v1.Session(graph=g))
+        sessions[0].run(fetches[1])
+        """
+    )
+    assert d.code == "E0111"
+    assert "`fetches[1]`" in d.headline
+    assert "`sessions[0]` runs" in d.headline
+
+
+def test_a_session_without_a_name_gets_none() -> None:
+    d = said(
+        """
+        first, second = tf.Graph(), tf.Graph()
+        with first.as_default():
+            v = tf.constant([1, 2])
+        with tf.compat.v1.Session(graph=second).as_default():
+            v.eval()
+        """
+    )
+    assert d.headline == "`v` belongs to the graph `first`, and the session runs `second`"
+
+
+def test_what_is_fetched_in_a_dict_is_named() -> None:
+    d = said(
+        """
+        def ask(sess, what):
+            return sess.run({"answer": what})
+        g = tf.Graph()
+        with g.as_default():
+            question = tf.constant("why")
+        ask(tf.compat.v1.Session(graph=tf.Graph()), question)
+        """
+    )
+    assert d.headline.startswith("`what` belongs to the graph")
+
+
+def test_a_fed_tensor_of_another_graph_is_not_cured_by_a_session_alone() -> None:
+    d = said(
+        """
+        a, b = tf.Graph(), tf.Graph()
+        with a.as_default():
+            px = tf.compat.v1.placeholder(tf.float32, [])
+        with b.as_default():
+            out = tf.constant(1.0)
+        with tf.compat.v1.Session(graph=b) as s:
+            s.run(out, feed_dict={px: 1.0})
+        """
+    )
+    assert d.code == "E0111"
+    assert d.fixes[0].title.startswith("feed tensors of `b`")
+
+
+def test_operands_in_nested_lists_are_named() -> None:
+    d = said(
+        """
+        class Half:
+            def __init__(self, v):
+                self.graph = tf.Graph()
+                with self.graph.as_default():
+                    self.out = tf.constant(v)
+        left, right = Half(1.0), Half(2.0)
+        with left.graph.as_default():
+            tf.concat([[left.out], [right.out]], 0)
+        """
+    )
+    assert d.code == "E0110"
+    assert "`[left.out]` is part of `left.graph`, `[right.out]` of `right.graph`" in d.why
+
+
+def test_items_of_a_list_under_a_name_are_named() -> None:
+    d = said(
+        """
+        rows = [tf.ones(2), tf.ones(3)]
+        tf.stack(rows)
+        """
+    )
+    assert "`rows[1]` is float32[3]" in d.headline
+    assert not any("values[" in label.text for label in d.labels)
+
+
+def test_a_name_that_is_thrown_away_names_nothing() -> None:
+    d = said(
+        """
+        def one():
+            g = tf.Graph()
+            with g.as_default():
+                return tf.constant(3), g
+        value, _ = one()
+        with tf.Graph().as_default() as other:
+            tf.constant(4) * value
+        """
+    )
+    assert d.code == "E0110"
+    assert "`_`" not in str(d)
+
+
+def test_a_jacobian_that_is_none_is_warned_of() -> None:
+    text = warned(
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as t:
+            y = x * x
+        assert t.jacobian(y, x) is None
+        """
+    )
+    assert "W0502" in text
+    assert "t.watch(x)" in text
+
+
+def test_a_warning_in_a_trace_does_not_speak_of_eager_code() -> None:
+    text = warned(
+        """
+        @tf.function
+        def step():
+            c = tf.constant(1.0)
+            with tf.GradientTape() as t:
+                y = c * 2
+            return t.gradient(y, c)
+        step()
+        """
+    )
+    assert "used here" in text
+    assert "eager code" not in text
+
+
+def test_what_is_assigned_is_named_where_its_dtype_does_not_fit() -> None:
+    d = said(
+        """
+        bias = tf.Variable([0.0, 1.0])
+        step = tf.constant([1, 2])
+        bias.assign(step)
+        """
+    )
+    assert d.headline == "`step` of dtype int32 was given where float32 is asked for"
+    assert "`tf.cast(step, tf.float32)`" in d.fixes[0].title
+
+
+def test_a_fed_placeholder_is_called_what_the_program_calls_it() -> None:
+    d = said(
+        """
+        with tf.Graph().as_default():
+            x = tf.compat.v1.placeholder(tf.float32, [2, 3], name="batch")
+            with tf.compat.v1.Session() as s:
+                s.run(x + 1, {x: np.ones((3, 2))})
+        """
+    )
+    assert d.headline.startswith("`x` is fed with a value of shape [3,2]")
+
+
+def test_a_dict_of_variables_is_called_a_dict() -> None:
+    d = said(
+        """
+        params = {"a": tf.Variable(1.0), "b": tf.Variable(3.0)}
+        for epoch in range(2):
+            with tf.GradientTape() as t:
+                loss = params["a"] * params["b"]
+            grads = t.gradient(loss, params)
+            params = {k: params[k] - 0.1 * grads[k] for k in params}
+        """
+    )
+    assert d.fixes[0].title == "change each Variable instead of the dict"
+
+
 @pytest.mark.parametrize("options", ["", "autograph=False"])
 @pytest.mark.parametrize("kept", ["x * 2", "tf.keep(x * 2)"])
 def test_a_trace_does_not_go_on_with_what_another_left_once(options: str, kept: str) -> None:
