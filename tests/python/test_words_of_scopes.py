@@ -228,6 +228,39 @@ def test_a_name_that_is_thrown_away_names_nothing() -> None:
     assert "`_`" not in str(d)
 
 
+def test_a_name_that_no_iteration_set_is_what_the_message_is_about() -> None:
+    d = said(
+        """
+        @tf.function
+        def f(n):
+            for i in tf.range(n):
+                last = i * 2
+            return last
+        f(tf.constant(0))
+        """
+    )
+    assert d.headline == "`last` is read, but the loop in line 4 did not run to set it"
+    assert d.fixes[0].title == "set `last` before the loop of line 4"
+    assert {label.loc.line for label in d.labels} == {4, 6}
+
+
+def test_a_name_that_was_deleted_is_not_to_be_set_again() -> None:
+    d = said(
+        """
+        @tf.function
+        def f(x):
+            temp = x + 1
+            if x > 0:
+                del temp
+            return temp
+        f(tf.constant(1.0))
+        """
+    )
+    assert d.code == "E0901"
+    assert d.fixes[0].title.startswith("leave out the `del temp`")
+    assert 6 in {label.loc.line for label in d.labels}
+
+
 def test_a_jacobian_that_is_none_is_warned_of() -> None:
     text = warned(
         """
@@ -255,6 +288,53 @@ def test_a_warning_in_a_trace_does_not_speak_of_eager_code() -> None:
     )
     assert "used here" in text
     assert "eager code" not in text
+
+
+def test_sides_of_two_dtypes_are_cast_to_the_one_that_holds_both() -> None:
+    d = said(
+        """
+        @tf.function
+        def f(x):
+            return tf.cond(x > 0, lambda: 1, lambda: 0.5)
+        f(tf.constant(1.0))
+        """
+    )
+    assert "int32 on one side and float32 on the other" in d.headline
+    assert "`tf.cast(..., tf.float32)` where it is int32" in d.fixes[0].title
+
+
+def test_no_cast_is_advised_between_numbers_and_texts() -> None:
+    d = said(
+        """
+        @tf.function
+        def f(i):
+            return tf.switch_case(i, [lambda: tf.constant(1), lambda: tf.constant("a")])
+        f(tf.constant(1))
+        """
+    )
+    assert d.code == "E0902"
+    assert "cast" not in d.fixes[0].title
+
+
+def test_a_check_names_the_expression_that_it_was_given() -> None:
+    d = said(
+        """
+        @tf.function
+        def f(x):
+            tf.debugging.assert_equal(tf.shape(x)[0], 2)
+            tf.debugging.assert_less(x - 1.0, 9.0)
+            return x
+        f(tf.ones(3))
+        """
+    )
+    assert "`tf.shape(x)[0]` is 3" in d.headline
+    d = said(
+        """
+        x = tf.constant([1.0, 5.0])
+        tf.debugging.assert_less(x - 1.0, 2.0)
+        """
+    )
+    assert "`(x - 1.0)[1]` is 4" in d.headline
 
 
 def test_what_is_assigned_is_named_where_its_dtype_does_not_fit() -> None:
@@ -332,3 +412,24 @@ def test_a_trace_does_not_go_on_with_what_another_left_once(options: str, kept: 
             found.append(float(read(tf.constant(1.0), state["h"])))
         """
     )["found"] == [3.0, 11.0]
+
+
+@pytest.mark.parametrize("step", ["total = total + 0.5", "total += 0.5"])
+def test_an_integer_that_a_loop_begins_with_is_shown_and_made_a_float(step: str) -> None:
+    program = f"""
+        @tf.function
+        def count(n):
+            total = 0
+            for i in tf.range(n):
+                {step}
+            return total
+        found = count(tf.constant(3))
+        """
+    d = said(program)
+    assert d.code == "E1101"
+    assert 4 in {label.loc.line for label in d.labels}
+    (edit,) = d.fixes[0].edits
+    assert d.fixes[0].applicability == "tested"
+    lines = textwrap.dedent(program).split("\n")
+    lines[edit.line - 1] = lines[edit.line - 1].replace(edit.old, edit.new, 1)
+    assert float(run("\n".join(lines))["found"]) == 1.5
