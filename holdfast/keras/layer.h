@@ -188,6 +188,8 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   /// Inputs in the dtype that the layer computes in.
   Tensor as_input(const Tensor& t) const;
   Where called_eagerly() const { return called_eagerly_; }
+  /// Where a call on a symbol was made, whether or not anybody still has what it gave.
+  Where called_on_symbol() const { return called_on_symbol_; }
 
  private:
   friend class LayerCall;
@@ -206,6 +208,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   mutable Mutex calls_mutex_;
   std::vector<LayerCall*> calls_;
   Where called_eagerly_ = nullptr;
+  Where called_on_symbol_ = nullptr;
 };
 
 /// The layer's part of a call that a language makes itself: its name scope and the `training` in

@@ -261,6 +261,25 @@ def test_a_name_that_was_deleted_is_not_to_be_set_again() -> None:
     assert 6 in {label.loc.line for label in d.labels}
 
 
+def test_a_layer_says_whether_it_was_ever_called() -> None:
+    never = said(
+        """
+        head = tf.keras.layers.Dense(2)
+        head.output
+        """
+    )
+    assert "nothing has called it yet" in never.why
+    dropped = said(
+        """
+        head = tf.keras.layers.Dense(2)
+        head(tf.keras.Input((3,)))
+        head.output
+        """
+    )
+    assert "was let go of" in dropped.headline
+    assert 3 in {label.loc.line for label in dropped.labels}
+
+
 def test_a_jacobian_that_is_none_is_warned_of() -> None:
     text = warned(
         """
@@ -314,6 +333,68 @@ def test_no_cast_is_advised_between_numbers_and_texts() -> None:
     )
     assert d.code == "E0902"
     assert "cast" not in d.fixes[0].title
+
+
+def test_a_loop_that_was_not_converted_is_advised_to_be() -> None:
+    program = """
+        @tf.function({options})
+        def total(n):
+            s = 0
+            for i in range(n):
+                s += i
+            return s
+        found = total(tf.constant(4))
+        """
+    d = said(program.format(options="autograph=False"))
+    assert "leave out `autograph=False`" in d.fixes[0].title
+    assert "tf.range(n)" in d.fixes[0].title
+    assert int(run(program.format(options=""))["found"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        ("tf.maximum(*v)", "`*tf.unstack(v, num=...)`"),
+        ("sum(v)", "`tf.reduce_sum(v, axis=0)`"),
+        ("tf.stack(list(v))", "use it without `list(...)`"),
+    ],
+)
+def test_who_goes_through_rows_is_told_what_does_so_in_the_graph(code: str, advice: str) -> None:
+    d = said(
+        f"""
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def f(v):
+            return {code}
+        f(tf.ones(2))
+        """
+    )
+    assert "`v` is iterated over" in d.headline
+    assert advice in d.fixes[0].title
+
+
+def test_code_of_a_layer_is_named_by_its_class() -> None:
+    d = said(
+        """
+        class Debug(tf.keras.layers.Layer):
+            def call(self, x):
+                return x + x.numpy()
+        Debug()(tf.keras.Input((2,)))
+        """
+    )
+    assert d.code == "E0203"
+    assert "while `Debug.call` is traced" in d.headline
+
+
+def test_an_edit_uses_no_name_that_the_file_does_not_have() -> None:
+    program = """
+        def log(value):
+            return value.numpy()
+        """
+    log = run(program, alias="_")["log"]
+    log.__globals__.pop("_")
+    d = said("tf.function(log)(tf.constant(1.0))", log=log)
+    assert d.fixes[0].applicability == "manual"
+    assert not d.fixes[0].edits
 
 
 def test_a_check_names_the_expression_that_it_was_given() -> None:
@@ -373,6 +454,20 @@ def test_a_dict_of_variables_is_called_a_dict() -> None:
         """
     )
     assert d.fixes[0].title == "change each Variable instead of the dict"
+
+
+def test_a_store_into_an_array_keeps_its_index() -> None:
+    d = said(
+        """
+        buf = np.zeros((3, 2))
+        @tf.function
+        def f(x):
+            buf[0, 1] = x
+            return x
+        f(tf.constant(1.0))
+        """
+    )
+    assert "`buf[0, 1].assign(x)`" in d.fixes[0].title
 
 
 @pytest.mark.parametrize("options", ["", "autograph=False"])
