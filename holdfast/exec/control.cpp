@@ -109,18 +109,33 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   return graph;
 }
 
-[[noreturn]] void unlike(const char* what, size_t i, const Type& a, const Type& b, Where wa,
-                         Where wb) {
+// The dtype of two that can say what either says; none where a cast has no meaning.
+DType wider(DType a, DType b) {
+  if (a == DType::kString || b == DType::kString) return DType::kInvalid;
+  auto rank = [](DType d) { return is_bool(d) ? 0 : is_integer(d) ? 1 : is_floating(d) ? 2 : 3; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b) ? b : a;
+  return size_of(a) < size_of(b) ? b : a;
+}
+
+[[noreturn]] void unlike(const std::string& what, const Type& a, const Type& b, Where wa, Where wb,
+                         const char* first, const char* second) {
   Diagnostic d;
   d.code = Code::E0902;
-  d.headline =
-      cat(what, " ", i, " is ", name(a.dtype), " on one side and ", name(b.dtype), " on the other");
+  d.headline = cat(what, " is ", name(a.dtype), first, " and ", name(b.dtype), second);
   d.labels.push_back({Role::kBorn, locate(wa), cat(name(a.dtype), " here"), false});
   d.labels.push_back({Role::kBorn, locate(wb), cat(name(b.dtype), " here"), false});
   d.labels.push_back(used_here());
   d.why =
       "one tensor comes out, whichever way the graph goes, so both sides must give the same dtype";
-  d.fixes.push_back(manual_fix(cat("`", written(Advice::kCast, {"...", written(a.dtype)}), "`")));
+  DType both = wider(a.dtype, b.dtype);
+  if (both == DType::kInvalid) {
+    d.fixes.push_back(
+        manual_fix(cat("give ", name(a.dtype), " or ", name(b.dtype), " both times")));
+  } else {
+    std::string cast = written(Advice::kCast, {"...", written(both)});
+    d.fixes.push_back(manual_fix(cat("give ", name(both), " both times: `", cast, "` where it is ",
+                                     name(both == a.dtype ? b.dtype : a.dtype))));
+  }
   raise(std::move(d));
 }
 
@@ -183,7 +198,8 @@ Tensors cond(In pred, const BranchFn& true_fn, const BranchFn& false_fn,
   for (size_t i = 0; i < first->outputs.size(); ++i) {
     const Edge &a = first->outputs[i], &b = second->outputs[i];
     if (a.node && b.node && type_of(a).dtype != type_of(b).dtype)
-      unlike("value", i, type_of(a), type_of(b), a.node->where, b.node->where);
+      unlike(one.results == 1 ? "what a condition gives" : cat("value ", i, " of a condition"),
+             type_of(a), type_of(b), a.node->where, b.node->where, " on one side", " on the other");
   }
   Tensors in{p}, out;
   add_captures(*first, in);
@@ -257,7 +273,8 @@ Tensors detail::repeat_while(const LoopFn& condition, const LoopFn& body,
         fail(Code::E1104, cat("a loop's body gave nothing for variable ", i));
       const Type& gave = type_of(step->outputs[i]);
       if (gave.dtype != types[i].dtype)
-        unlike("loop variable", i, types[i], gave, all[i].born(), step->outputs[i].node->where);
+        unlike(given == 1 ? "the loop variable" : cat("loop variable ", i), types[i], gave,
+               all[i].born(), step->outputs[i].node->where, " before an iteration", " after it");
       Shape both = widened(types[i].shape, gave.shape);
       if (both == types[i].shape) continue;
       if (i < o.shape_invariants.size() && o.shape_invariants[i])

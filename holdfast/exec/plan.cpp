@@ -31,7 +31,8 @@ namespace {
     if (!label.primary || (!sizes && label.place != kEagerCode)) continue;
     const std::string& who = label.loc.qualname;
     label.text = "used here";
-    label.place = who.empty() ? "" : cat("in ", who.substr(who.rfind('.') + 1));
+    label.place =
+        who.empty() || who == "<module>" ? "" : cat("in ", who.substr(who.rfind('.') + 1));
     placed = true;
   }
   if (!sizes && !placed) throw;

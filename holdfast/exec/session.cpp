@@ -72,7 +72,9 @@ void Session::need_open() const {
   if (!closed()) return;
   Diagnostic d;
   d.code = Code::E0802;
-  d.headline = cat("`", receiver_words(name_), "` is closed, and can't run anything");
+  const std::string session = receiver_words(name_);
+  d.headline = cat(session.empty() ? "the session" : cat("`", session, "`"),
+                   " is closed, and can't run anything");
   d.labels.push_back({Role::kPlaced, locate(opened_), "opened here", false});
   d.labels.push_back({Role::kClosed, locate(closed_at_),
                       closed_by_block_ ? cat("closed at the end of ", written(Advice::kInsideBlock))
@@ -101,15 +103,17 @@ void Session::other_graph(const Tensor& t, const std::string& name, bool fed) co
                      theirs.open() ? "open" : "closed",
                      {}};
   std::string whose = visible_name(theirs), mine = visible_name(ours);
+  const std::string session = receiver_words(name_);
+  const std::string who = session.empty() ? "the session" : cat("`", session, "`");
   bool path = name.find_first_of(" (+-*/") == name.npos;
   bool python = language() == Language::kPython;
   if (whose.empty()) whose = python && path ? name + ".graph" : theirs.name;
-  if (mine.empty()) mine = python ? name_ + ".graph" : ours.name;
+  if (mine.empty()) mine = python && !session.empty() ? session + ".graph" : ours.name;
   d.headline =
-      cat("`", name, "` belongs to the graph `", whose, "`, and `", name_, "` runs `", mine, "`");
+      cat("`", name, "` belongs to the graph `", whose, "`, and ", who, " runs `", mine, "`");
   constexpr size_t kLongest = 100 - sizeof("error[E0111]: ");
   if (d.headline.size() > kLongest)  // the labels say which
-    d.headline = cat("`", name, "` belongs to the graph `", whose, "`; `", name_, "` runs another");
+    d.headline = cat("`", name, "` belongs to the graph `", whose, "`; ", who, " runs another");
   d.labels.push_back({Role::kBorn, locate(t.born()),
                       cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", whose, "`"),
                       false});
@@ -117,12 +121,14 @@ void Session::other_graph(const Tensor& t, const std::string& name, bool fed) co
       {Role::kPlaced, locate(theirs.opened), cat("graph `", whose, "` was made here"), false});
   d.labels.push_back(
       {Role::kPlaced, locate(ours.opened), cat("graph `", mine, "` was made here"), false});
-  d.labels.push_back({Role::kPlaced, locate(opened_),
-                      cat("`", name_, "` was opened here, for `", mine, "`"), false});
+  d.labels.push_back(
+      {Role::kPlaced, locate(opened_), cat(who, " was opened here, for `", mine, "`"), false});
   d.labels.push_back(used_here(fed ? "fed here" : "run here"));
   d.why = "a session runs one graph, and knows nothing of another's tensors";
-  d.fixes.push_back(
-      manual_fix(cat("open a session for it: `", written(Advice::kOpenSession, {whose}), "`")));
+  const std::string opened = cat("`", written(Advice::kOpenSession, {whose}), "`");
+  d.fixes.push_back(manual_fix(
+      fed ? cat("feed tensors of `", mine, "`, or run what belongs to `", whose, "`: ", opened)
+          : cat("open a session for it: ", opened)));
   raise(std::move(d));
 }
 
@@ -166,12 +172,12 @@ Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
          "a run gives values to tensors",
          {manual_fix("assign to the variable, or feed a tensor that is computed from it")});
   if (value.dtype() != type.dtype)
-    fail(Code::E1101, cat("`", e.node->name, "` is fed with ", type_text(value),
-                          ", expected dtype ", name(type.dtype)));
+    fail(Code::E1101, cat("`", placeholder_words(key, e.node->name), "` is fed with ",
+                          type_text(value), ", expected dtype ", name(type.dtype)));
   if (!type.shape.compatible(value.shape()))
     fail(Code::E1102,
-         cat("`", e.node->name, "` is fed with a value of shape ", value.shape().text(),
-             ", expected ", type.shape.text()),
+         cat("`", placeholder_words(key, e.node->name), "` is fed with a value of shape ",
+             value.shape().text(), ", expected ", type.shape.text()),
          cat("the placeholder says which shapes it takes: ", type.shape.text()));
   return e;
 }

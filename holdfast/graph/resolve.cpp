@@ -37,16 +37,25 @@ std::string other_value(const TensorInfo& t, const Tensor& like) {
              "`");
 }
 
+// The side of a statement in the program's words; empty for a function that is a side.
+std::string side_of_statement(const Scope& s) {
+  for (const char* word : {"if", "else"})
+    for (const char* between : {" in line ", " of line "})
+      if (std::string begin = cat(word, between); s.name.starts_with(begin))
+        return cat("the `", word, "` side of line ", s.name.substr(begin.size()));
+  return "";
+}
+
 void tell_branch(Diagnostic& d, const Scope& s, const std::string& name, const Tensor& t) {
   d.code = Code::E0104;
   d.headline = cat("`", name, "` was made in a branch, and is used after it");
   d.labels.push_back(
       {Role::kPlaced, locate(s.opened), "the branch: when it runs, only one side is taken", false});
-  d.why = cat("only the side `", s.name, "` computes `", name,
+  const std::string side = side_of_statement(s);
+  d.why = cat("only ", side.empty() ? cat("the side `", s.name, "`") : side, " computes `", name,
               "`, and after the branch nobody knows which side was taken");
-  const bool statement = s.name.find(" in line ") != std::string::npos;
   d.fixes.push_back(manual_fix(
-      statement
+      !side.empty()
           ? cat("set `", name, "` in both branches: the other side sets it to ",
                 other_value(d.subject, t))
           : cat("return it from both branches; the other side gives ", other_value(d.subject, t))));
@@ -141,10 +150,15 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   }
   if (s.runs == 0) {
     std::string seen = callable_name(s);
-    d.headline = seen == s.name ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `",
-                                      s.name, "`, which never ran; it has no value")
-                                : cat("`", name, "` belongs to `", seen, "` (", kind_text(s.kind),
-                                      " `", s.name, "`), which never ran");
+    // `net.step` says that it is `step`; of another name it is told whose it is.
+    const bool same = seen == s.name || seen.ends_with("." + s.name) || s.name == "<lambda>";
+    d.headline = same ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `", seen,
+                            "`, which never ran; it has no value")
+                      : cat("`", name, "` belongs to `", seen, "` (", kind_text(s.kind), " `",
+                            s.name, "`), which never ran");
+    constexpr size_t kLongest = 100 - sizeof("error[E0101]: ");
+    if (d.headline.size() > kLongest)
+      d.headline = cat("`", name, "` has no value: `", seen, "` never ran");
     if (s.closed)
       d.labels.push_back(
           {Role::kClosed, locate(s.closed), cat("traced here", trace, ", not called"), false});
@@ -164,7 +178,8 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
 }
 
 // Asked for a value while its trace is still being written.
-void tell_open(Diagnostic& d, const Scope& s, const std::string& name, const std::string& code) {
+void tell_open(Diagnostic& d, const Scope& s, const std::string& name, const std::string& code,
+               bool argument) {
   const Scope* f = function_around(&s);
   if (context().lifted) {
     d.code = Code::E0109;
@@ -174,8 +189,10 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name, const std
         {Role::kPlaced, locate(context().lifted), "code in here runs once, at build time", false});
     d.why = cat("the code in here runs once, at build time, and `", name,
                 "` gets a value whenever `", f->name, "` runs");
-    d.fixes.push_back(
-        manual_fix(cat("make `", name, "` inside the scope too, or move its use below the scope")));
+    // An argument is made by the call, which is no line that could move.
+    d.fixes.push_back(manual_fix(
+        argument ? cat("move the use of `", name, "` out of the scope, below it")
+                 : cat("make `", name, "` inside the scope too, or move its use below the scope")));
     return;
   }
   d.code = Code::E0203;
@@ -229,6 +246,8 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   const bool argument = node_of(t)->op == &placeholder_op();
   if (f == &s && s.kind == ScopeKind::kFunction && !argument)
     whose = cat(helper_of(s, d.subject.born), whose);
+  if (std::string side = side_of_statement(s); !side.empty())
+    whose = cat(side, ", a branch of ", f->name);
   std::string made = cat(" from ", t.rep()->op, ", in ", whose);
   if (argument)
     made = s.kind == ScopeKind::kLoop ? cat(", what an iteration of ", whose, " begins with")
@@ -238,7 +257,7 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
       {Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), made), false});
   d.labels.push_back(std::move(used));
   if (s.open())
-    tell_open(d, s, name, in_code(t.born(), given));
+    tell_open(d, s, name, in_code(t.born(), given), argument);
   else if (s.kind == ScopeKind::kBranch)
     tell_branch(d, s, name, t);
   else if (s.kind == ScopeKind::kLoop)
@@ -248,6 +267,20 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   else
     tell_function(d, s, name);
   return d;
+}
+
+// A trace lasts, and would go on with a value of now where each call of its owner leaves another.
+[[noreturn]] static void stale_later(const Tensor& t, const std::string& name, const Scope& here) {
+  const Scope& owner = *symbol_of(t)->scope;
+  Diagnostic d = lost(t, name);
+  const std::string& what = d.subject.name;
+  d.why = cat("`", here.name, "` is traced once, and would go on with the value that `", owner.name,
+              "` has left by now, whatever later calls of `", owner.name, "` leave");
+  const std::string given = cat("to `", here.name, "` as an argument");
+  d.fixes = {manual_fix(symbol_of(t)->kept
+                            ? cat("give `", what, "` ", given)
+                            : cat("return it from `", owner.name, "`, and give it ", given))};
+  raise(std::move(d));
 }
 
 // A branch or a body gets variables, and values older than itself, from the graph around it: there
@@ -276,7 +309,12 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
       if (auto it = copies_->find(e.node.get()); it != copies_->end()) e.node = it->second;
     return e;
   }
-  if (!owner->open()) return constant(value(t, name));
+  if (!owner->open()) {
+    const Scope* here = function_around(graph_->scope.get());
+    const bool lasts = here->kind == ScopeKind::kFunction || here->kind == ScopeKind::kDataset;
+    if (lasts && has_value(t)) stale_later(t, name, *here);
+    return constant(value(t, name));
+  }
   if (!graph_->scope->inside(owner)) {
     Tensors values;
     if (auto replace = stand_ins().replace; replace && replace({&t, 1}, values))

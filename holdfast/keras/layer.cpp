@@ -500,10 +500,12 @@ std::vector<LayerCall*> Layer::calls() const {
 }
 void Layer::called_by(LayerCall* call, bool begins) {
   std::lock_guard lock(calls_mutex_);
-  if (begins)
-    calls_.push_back(call);
-  else
+  if (!begins) {
     std::erase(calls_, call);
+    return;
+  }
+  calls_.push_back(call);
+  called_on_symbol_ = here();
 }
 
 namespace {

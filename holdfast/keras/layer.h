@@ -191,6 +191,8 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   /// How often the other language has put a method on this object, or taken one away.
   int64_t own_methods() const { return own_methods_; }
   void note_own_method();
+  /// Where a call on a symbol was made, whether or not anybody still has what it gave.
+  Where called_on_symbol() const { return called_on_symbol_; }
 
  private:
   friend class LayerCall;
@@ -210,6 +212,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   std::vector<LayerCall*> calls_;
   Where called_eagerly_ = nullptr;
   std::atomic<int64_t> own_methods_ = 0;
+  Where called_on_symbol_ = nullptr;
 };
 
 /// The layer's part of a call that a language makes itself: its name scope and the `training` in

@@ -6,6 +6,7 @@
 #include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/words.h"
 #include "holdfast/op/written_call.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -153,6 +154,12 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
     if (s.text.empty()) s.text = def.list ? cat(def.name, "[", item, "]") : def.name;
   }
   return s;
+}
+
+std::string words_for(const Tensor& t) {
+  // No operand stands that far behind: a name is found by what it means, not by its position.
+  constexpr int kFar = 63;
+  return g_naming.operand && t.defined() ? g_naming.operand(t, kFar).text : std::string();
 }
 
 Holder holder_of(const Tensor& t, const std::string& name, const Loc& used) {

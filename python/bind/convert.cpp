@@ -6,6 +6,8 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/op/advice.h"
+#include "holdfast/op/words.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/tensor/visit.h"
 #include "python/bind/arrays.h"
@@ -318,16 +320,22 @@ DType known_dtype(PyObject* o) {
   return is_variable(o) ? variable_dtype(o) : DType::kInvalid;
 }
 
+// A tensor whose dtype is not the one that is asked for.
+[[noreturn]] static void other_dtype(const Tensor& t, DType asked) {
+  const std::string said = words_for(t);
+  fail(Code::E1101,
+       cat(said.empty() ? "a tensor" : cat("`", said, "`"), " of dtype ", name(t.dtype()),
+           " was given where ", name(asked), " is asked for"),
+       "conversion of a tensor never changes its dtype",
+       {manual_fix(cat("cast it: `",
+                       written(Advice::kCast, {said.empty() ? "..." : said, written(asked)}),
+                       "`"))});
+}
+
 Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
   if (is_tensor(value) || is_variable(value)) {
     Tensor t = is_tensor(value) ? tensor_of(value) : read_variable(value);
-    if (strict && hint != DType::kInvalid && t.dtype() != hint) {
-      fail(Code::E1101,
-           cat("a tensor of dtype ", name(t.dtype()), " was given where ", name(hint),
-               " is asked for"),
-           "conversion of a tensor never changes its dtype",
-           {manual_fix(cat("`tf.cast(..., tf.", name(hint), ")`"))});
-    }
+    if (strict && hint != DType::kInvalid && t.dtype() != hint) other_dtype(t, hint);
     return t;
   }
   if (PyFloat_CheckExact(value) && (hint == float32 || hint == DType::kInvalid)) {

@@ -132,6 +132,12 @@ void bind_keras_calls(nb::module_& m) {
       return where ? given(to_dict(locate(where))) : nb::none();
     });
   });
+  m.def("layer_called_on_symbol_at", [](nb::handle self) -> nb::object {
+    return run([&]() -> nb::object {
+      Where where = layer_of(self.ptr()).called_on_symbol();
+      return where ? given(to_dict(locate(where))) : nb::none();
+    });
+  });
   m.def("layer_outputs", [](nb::handle self) {
     return run([&] {
       nb::list out;

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from . import _holdfast
 from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
-from ._messages.holders import is_executing
+from ._messages.holders import place_use
 from ._messages.literals import add_other_operand
 from ._messages.raising import fail as fail  # noqa: PLC0414
 from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
@@ -302,25 +302,11 @@ def _class_of(code: str, status: str, bases: str, op: str = "") -> type[Diagnost
     return made
 
 
-def _place_use(said: dict[str, Any]) -> bool:
-    """Takes back that the line runs in eager code, where it is being traced, or a graph runs it."""
-    wrong = [each for each in said["labels"] if each.get("place") == _holdfast.EAGER_CODE]
-    tracing = bool(wrong) and _holdfast.is_tracing()
-    changed = False
-    for label in wrong:
-        if not tracing and is_executing(label["loc"]):
-            continue
-        owner = "" if tracing else label["loc"]["qualname"].rpartition(".")[2]
-        label["place"] = f"in {owner}" if owner.isidentifier() else ""
-        changed = True
-    return changed
-
-
 def from_diagnostic(
     said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
-    added = _place_use(said), add_other_operand(said), enrich(said)
+    added = place_use(said), add_other_operand(said), enrich(said)
     if any(added):
         text = _holdfast.render(said)
     return _made(_class_of(code, status, bases, said.get("op") or ""), said, text)

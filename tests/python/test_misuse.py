@@ -290,7 +290,7 @@ def test_a_store_into_an_array_is_told_of_variables():
 
     with pytest.raises(TypeError, match="asked for a float") as e:
         keep(tf.constant(3.0))
-    assert "`numbers[...].assign(x)`" in e.value.diagnostic.fixes[0].title
+    assert "`numbers[1].assign(x)`" in e.value.diagnostic.fixes[0].title
     kept = tf.Variable(numbers)
 
     @tf.function

@@ -86,7 +86,14 @@ std::string element_name(const std::string& name, const Shape& shape, int64_t pl
     index = cat(place % size, index.empty() ? "" : ", ", index);
     place /= size;
   }
-  return cat(name, "[", index, "]");
+  // `(a - b)[1]`, but `f(a, b)[1]`
+  int depth = 0;
+  bool apart = false;
+  for (char c : name) {
+    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    apart = apart || (c == ' ' && !depth);
+  }
+  return apart ? cat("(", name, ")[", index, "]") : cat(name, "[", index, "]");
 }
 
 std::string count_text(int64_t failed, int64_t total) {

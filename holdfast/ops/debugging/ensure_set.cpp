@@ -37,6 +37,53 @@ Status run_set(Call& c) {
   raise(std::move(d));
 }
 
+struct NeedSetAttrs {
+  Attr<std::string> name, message, why, fix, source;
+  Attr<int64_t> line;
+};
+
+void infer_need(Infer& s) { s.attrs<NeedSetAttrs>(); }
+
+Status run_need(Call& c) {
+  if (!failures_in(c.in(0), 1).count) return {};
+  auto a = c.attrs<NeedSetAttrs>();
+  Diagnostic d;
+  d.code = Code::E1106;
+  d.op = "NeedSet";
+  d.headline = cat("`", a.name(), "` is read, but ", a.message());
+  d.why = a.why();
+  Label used = used_here(cat("`", a.name(), "` is read here"));
+  Loc decided = used.loc;
+  decided.line = static_cast<int>(a.line());
+  decided.col_begin = decided.col_end = -1;
+  decided.source = a.source();
+  d.labels.push_back(
+      {Role::kPlaced, std::move(decided), cat("whether `", a.name(), "` is set is decided here")});
+  d.labels.push_back(std::move(used));
+  d.fixes.push_back(manual_fix(a.fix()));
+  raise(std::move(d));
+}
+
+// A name has no value to hand on: reading it is what stops the program, used or not.
+const Op need = RAW_OP(NeedSet)
+                    .doc("Stops the program if `set` is false: what reads a name has none.")
+                    .inputs("set: B")
+                    .dtypes(kBools, "B")
+                    .outputs("")
+                    .attr("name", "")
+                    .attr("message", "")
+                    .attr("why", "")
+                    .attr("fix", "")
+                    .attr("source", "")
+                    .attr("line", 0)
+                    .attrs<&NeedSetAttrs::name, &NeedSetAttrs::message, &NeedSetAttrs::why,
+                           &NeedSetAttrs::fix, &NeedSetAttrs::source, &NeedSetAttrs::line>()
+                    .infer(infer_need)
+                    .kernel("check", run_need)
+                    .on_host()
+                    .stateful()
+                    .no_gradient();
+
 // No effect: where nobody uses the value, nobody asks whether it is there.
 const Op op = RAW_OP(EnsureSet)
                   .doc("A value; stops the program if `set` is false, for then it has none.")

@@ -10,6 +10,7 @@ import numpy as np
 from .._messages.birth_names import name_given
 from .._messages.diagnostics import born_loc, module_alias, user_frame
 from .._messages.provenance import NO_NUMBER, width_of
+from .._messages.source_text import deletions_of
 from ..errors import DiagnosticError, fail, used_here
 from .sites import Home, Site, Spot, spot_of
 from .state import Maybe, is_tensor, same_structure
@@ -133,6 +134,9 @@ def refuse_unset(maybe: Maybe) -> NoReturn:
     chain = first is not site or further is not None
     before = f"before the `if` of line {first.line}" if chain else "before the `if`"
     fix = f"set `{name}` in the `{side}` too, or {before}"
+    for gone in deletions_of(name, site.home.filename, site.blocks[block : block + 1]):
+        labels.insert(1, _label("placed", site.home.loc(Spot(*gone)), f"`{name}` is deleted here"))
+        fix = f"leave out the `del {name}`, or read `{name}` before it"
     if chain:
         after = "an `else` after" if block else ""
         place = f"{after} the `{keyword}` of line {site.line}".strip()

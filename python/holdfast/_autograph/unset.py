@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._flow.checks import Assert
+from .._tensors import registry
 from . import messages
 from .state import Maybe
 
@@ -17,9 +17,14 @@ def settled(maybe: Maybe) -> Any:
         messages.refuse_unset(maybe)
     if maybe.kind == "first":
         messages.refuse_first(maybe)
-    line = maybe.site.line
-    missed = f"the loop in line {line} did not run to set it"
+    name, line = maybe.name, maybe.site.line
+    missed, before = f"the loop in line {line} did not run to set it", "loop"
+    why = f"no iteration ran, and nothing before line {line} sets `{name}`"
     if maybe.site.kind == "if":
-        missed = f"the way taken in line {line} does not set it"
-    Assert(maybe.ran, [f"`{maybe.name}` is read, but {missed}"])
+        missed, before = f"the way taken in line {line} does not set it", "`if`"
+        why = f"the data took a way that does not set `{name}`"
+    fix = f"set `{name}` before the {before} of line {line}"
+    source = str(maybe.site.loc()["source"])
+    said = {"name": name, "message": missed, "why": why, "fix": fix, "source": source, "line": line}
+    registry.raw_op("NeedSet", set=maybe.ran, **said)
     return maybe.value

@@ -98,7 +98,7 @@ def passed() -> Any:
 
 def name_of(value: Any, position: int, keyword: str) -> str:
     """What the user typed for an argument of the executing check; else what the check calls it."""
-    return argument_name(value, position, keyword) or keyword
+    return argument_name(value, position, keyword, longest=40) or keyword
 
 
 @named_ops

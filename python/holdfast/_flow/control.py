@@ -40,6 +40,8 @@ def name_of(function: Callable[..., Any], otherwise: str) -> str:
     while isinstance(function, functools.partial):
         function = function.func
     name, kind = getattr(function, "__name__", ""), type(function)
+    if name == "<lambda>":  # two sides may both be one
+        return otherwise
     return name or (kind.__name__ if is_user_class(kind) else otherwise)
 
 

@@ -202,8 +202,8 @@ class GradientTape(_holdfast.TapeBase):
         target = self._target(target, differentiated(sources))
         zero = wants_zero(unconnected_gradients)
         self._need_record()
-        found = self._jacobian(target, differentiated(sources), zero)
-        return regrouped(sources, found)
+        flat = differentiated(sources)
+        return self._settle([target], flat, sources, self._jacobian(target, flat, zero))
 
     def batch_jacobian(
         self,

@@ -207,7 +207,7 @@ class Session(_holdfast.SessionBase):
             config.apply()
         at = mark()
         names = at.names().assigned_names if at else ()
-        super().__init__(self._python_graph, names[0] if names else "sess")
+        super().__init__(self._python_graph, names[0] if names else "")
         if self._server is not None:
             self._share(self._server._variables)
         self._contexts: list[contextlib.ExitStack] = []

@@ -7,6 +7,7 @@ which name the user's module knows us (`module_alias`), and where a warning goes
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import operator
 import os
@@ -19,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 from .. import _holdfast
 from . import source as _source
 from .birth_names import name_at
+from .listed import item_of, items_of, spread
 from .record import Record
 from .source import OperandNames
 from .source_text import widened
@@ -34,6 +36,7 @@ __all__ = [
     "TensorInfo",
     "argument_name",
     "born_loc",
+    "has_alias",
     "mark",
     "user_frame",
     "warn",
@@ -395,15 +398,18 @@ def name_in_frame(tensor: Any) -> str:
     return ""
 
 
-def argument_name(value: Any, position: int, keyword: str) -> str:
-    """What the user typed for an argument of the executing call, if it is one name; or ""."""
+def argument_name(value: Any, position: int, keyword: str, longest: int = 0) -> str:
+    """What the user typed for an argument of the executing call; or "".
+
+    It is one name, or any expression of no more than `longest` characters.
+    """
     used = mark()
     if used is not None:
         names = used.names()
         text = names.keywords.get(keyword)
         if text is None and position < len(names.operands):
             text = names.operands[position]
-        if text is not None and _ONE_NAME.fullmatch(text.text):
+        if text is not None and (_ONE_NAME.fullmatch(text.text) or len(text.text) <= longest):
             return text.text
     return name_in_frame(value) if isinstance(value, _holdfast.Tensor) else ""
 
@@ -442,7 +448,7 @@ def name_operand(
         if position == 0:  # a Variable is the first operand of what its methods do
             return owner.text, _text_loc(frame, owner)
         position -= 1
-    operands = _spread(names.operands) if names.kind == "call" else list(names.operands)
+    operands = spread(names.operands) if names.kind == "call" else list(names.operands)
     texts = [*operands, *names.keywords.values()]
     if names.receiver is not None:
         texts.append(names.receiver)
@@ -450,13 +456,18 @@ def name_operand(
         named = same_tensor(resolve(frame, text.text), tensor)
         if named or _is_made_by(text, tensor, frame.f_code):
             return " ".join(text.text.split()), _text_loc(frame, text)
+    same = functools.partial(same_tensor, tensor=tensor)
+    for text in texts:
+        if item := item_of(resolve(frame, text.text), same):
+            return f"{text.text}{item}", None
     listed = len(operands) != len(names.operands)
     if not listed and 0 <= position < len(operands) and _by_position(frame, names, position):
         text = operands[position]
         return " ".join(text.text.split()), _text_loc(frame, text)
     born, here = _born(tensor), _source.locate_frame(frame)
     made_here = born and (born["line"], born["col_begin"]) == (here.line, here.col_begin)
-    return name_in_frame(tensor) or ("" if made_here else name_at(born)), None
+    known = name_in_frame(tensor) or ("" if made_here else name_at(born))
+    return known or (_typed_item(names, -1 - position) if position < 0 else ""), None
 
 
 def _born(thing: Any) -> dict[str, Any] | None:
@@ -473,41 +484,11 @@ def _is_made_by(text: _source.Text, tensor: Any, code: types.CodeType) -> bool:
     return same_file and span == (text.line, text.col, text.end_col)
 
 
-def _spread(operands: tuple[_source.Text, ...]) -> list[_source.Text]:
-    """The operands, and the items of those that are lists as typed: `[u, v]` is `u` and `v`."""
-    out: list[_source.Text] = []
-    for text in operands:
-        found = _items(text) if text.text.startswith(("[", "(")) else None
-        out.extend(found if found is not None else [text])
-    return out
-
-
-def _items(text: _source.Text) -> list[_source.Text] | None:
-    try:
-        tree = ast.parse(text.text, mode="eval").body
-    except SyntaxError:
-        return None
-    if not isinstance(tree, (ast.List, ast.Tuple)) or text.line != text.end_line:
-        return None
-    encoded = text.text.encode()
-    return [
-        _source.Text(
-            encoded[item.col_offset : item.end_col_offset].decode(),
-            text.line,
-            text.col + item.col_offset,
-            text.line,
-            text.col + (item.end_col_offset or 0),
-        )
-        for item in tree.elts
-        if not isinstance(item, ast.Starred)
-    ]
-
-
 def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
     names = _source.operand_names(code, lasti)
     if isinstance(tensor, _holdfast.Tensor) and tensor.dtype.name == "resource":
         return "" if names.receiver is None else names.receiver.text, None
-    texts = _spread((*names.operands, *names.keywords.values()))
+    texts = spread((*names.operands, *names.keywords.values()))
     if (name := _given_at_birth(tensor)) and any(text.text == name for text in texts):
         return name, None
     for typed in texts:
@@ -520,7 +501,7 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
     if names.receiver is not None and _ASSIGNS.fullmatch(names.function.rpartition(".")[2]):
         position -= 1
     before = names.operands[: position + 1]
-    if len(_spread(before)) != len(before) or any(text.text[0] in "\"'" for text in before):
+    if len(spread(before)) != len(before) or any(text.text[0] in "\"'" for text in before):
         return "", None  # behind a list or a text, places are not operands
     text = before[position] if position < len(before) else _keyword_at(names, position)
     return "" if text is None else " ".join(text.text.split()), None
@@ -533,7 +514,8 @@ _STARRED = re.compile(r"[\[(,]\s*\*")
 def _typed_item(names: OperandNames, index: int) -> str:
     """One item of the list that a call is given as typed; "" if there is none, or more than one."""
     given = (*names.operands, *names.keywords.values())
-    lists = [items for text in given if (items := _items(text)) and not _STARRED.search(text.text)]
+    plain = [text for text in given if text.text[:1] != "{" and not _STARRED.search(text.text)]
+    lists = [items for text in plain if (items := items_of(text))]
     if names.kind != "call" or len(lists) != 1 or index >= len(lists[0]):
         return ""
     return " ".join(lists[0][index].text.split())
@@ -576,13 +558,20 @@ def _by_position(frame: types.FrameType, names: OperandNames, position: int) -> 
 
 def module_alias() -> str:
     """The name that the user's module has for this package, `tf` if it has none."""
+    return _alias() or "tf"
+
+
+def has_alias() -> bool:
+    """Whether the user's module has a name for this package, so that an edit may use it."""
+    return bool(_alias())
+
+
+def _alias() -> str:
     frame = user_frame()
-    if frame is None:
-        return "tf"
-    for name, value in list(frame.f_globals.items()):
+    for name, value in list(frame.f_globals.items()) if frame is not None else ():
         if isinstance(value, types.ModuleType) and value.__name__ in ("holdfast", "tensorflow"):
             return name
-    return "tf"
+    return ""
 
 
 def born_loc(thing: Any) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from .diagnostics import (
     user_frame,
     warn,
 )
+from .holders import place_use
 from .no_gradients import note_none
 from .provenance import born_label, type_text
 from .raising import fail, used_here
@@ -73,6 +74,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     replaced = rebinding.name if rebinding else ""
     said: dict[str, Any]
     meaning, said = tape._explain(target, source, y, x, tape_name, replaced)
+    place_use(said)
     is_variable = not isinstance(source, _holdfast.Tensor)
     if rebinding is not None:
         said["labels"] = [

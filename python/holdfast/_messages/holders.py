@@ -7,11 +7,11 @@ from typing import Any
 
 from .. import _holdfast
 from .birth_names import expression_at
-from .diagnostics import born_loc, mark, user_frame
+from .diagnostics import born_loc, mark, resolve, user_frame
 from .source import shown_name
 from .visible import visible_name
 
-__all__ = ["holder_of", "is_executing", "receiver_words"]
+__all__ = ["holder_of", "place_use", "receiver_words"]
 
 _PATH = re.compile(r"\w+([.\[][^()]*)+")
 _PLAIN = re.compile(r"[\w.\[\]\"']+")
@@ -53,7 +53,7 @@ def _passing() -> set[str]:
     return set(frame.f_locals)
 
 
-def is_executing(loc: dict[str, Any]) -> bool:
+def _is_executing(loc: dict[str, Any]) -> bool:
     """Whether Python is in the code of a place; a graph runs its lines when that has ended."""
     frame = user_frame()
     while frame is not None:
@@ -64,8 +64,27 @@ def is_executing(loc: dict[str, Any]) -> bool:
     return False
 
 
+def place_use(said: dict[str, Any]) -> bool:
+    """Takes back that the line runs in eager code, where it is being traced, or a graph runs it."""
+    wrong = [each for each in said["labels"] if each.get("place") == _holdfast.EAGER_CODE]
+    tracing = bool(wrong) and _holdfast.is_tracing()
+    changed = False
+    for label in wrong:
+        if not tracing and _is_executing(label["loc"]):
+            continue
+        owner = "" if tracing else label["loc"]["qualname"].rpartition(".")[2]
+        label["place"] = f"in {owner}" if owner.isidentifier() else ""
+        changed = True
+    return changed
+
+
 def receiver_words() -> str:
-    """What the line calls the object whose method it runs; "" if that is no plain path."""
-    here = mark()
+    """What the line calls the session whose method it runs; "" if that is no plain path."""
+    here, frame = mark(), user_frame()
     receiver = here.names().receiver if here is not None else None
-    return receiver.text if receiver is not None and _PLAIN.fullmatch(receiver.text) else ""
+    if receiver is None or frame is None or not _PLAIN.fullmatch(receiver.text):
+        return ""
+    # A line may ask a tensor, which asks the session that is the default.
+    meant = resolve(frame, receiver.text)
+    known = meant is None or isinstance(meant, _holdfast.SessionBase)
+    return receiver.text if known else ""

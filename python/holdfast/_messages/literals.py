@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from .. import _holdfast
-from .diagnostics import mark, module_alias, resolve, user_frame
+from .diagnostics import Mark, mark, module_alias, resolve, user_frame
 from .provenance import born_label
+from .source_text import line_at, tree_of
 
 __all__ = ["add_other_operand"]
 
@@ -20,13 +22,24 @@ def add_other_operand(said: dict[str, Any]) -> bool:
     if here is None or frame is None:
         return False
     names = here.names()
-    if names.kind not in ("binary", "compare"):
+    if names.kind not in ("binary", "compare", "assign"):
         return False
     for text in names.operands:
         held = resolve(frame, text.text)
         if isinstance(held, (_holdfast.Tensor, _holdfast.VariableBase)):
-            said["labels"] = [*born_label(held, text.text), *said["labels"]]
             said["subject"] = subject | {"name": text.text, "dtype": held.dtype.name}
+            begins = _number_before(text.text, held, here)
+            if begins is not None:
+                place, number = begins
+                began = f"`{text.text}` begins here as a Python int, and is {held.dtype.name}"
+                label = {"role": "born", "loc": place, "text": began, "primary": False}
+                said["labels"] = [label, *said["labels"]]
+                edit = {"file": place["file"], "line": place["line"], "col": place["col_begin"]}
+                edit |= {"old": number, "new": f"{number}.0"}
+                title = f"write the literal as a float: `{number}.0`"
+                said["fixes"] = [{"title": title, "applicability": "tested", "edits": [edit]}]
+                return True
+            said["labels"] = [*born_label(held, text.text), *said["labels"]]
             if held.dtype.is_integer:
                 tf = module_alias()
                 cast = f"`{tf}.cast({text.text}, {tf}.float32)`"
@@ -34,3 +47,29 @@ def add_other_operand(said: dict[str, Any]) -> bool:
                 said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}]
             return True
     return False
+
+
+def _number_before(name: str, held: Any, here: Mark) -> tuple[dict[str, Any], str] | None:
+    """The integer as typed that a variable of a staged loop begins with, and where it stands."""
+    at = here.loc()
+    tree = tree_of(at["file"]) if held._op == "Placeholder" else None
+    functions = [
+        node
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.FunctionDef) and node.lineno <= at["line"] <= (node.end_lineno or 0)
+    ]
+    if not functions:
+        return None
+    before = [
+        node
+        for node in ast.walk(functions[-1])
+        if isinstance(node, ast.Assign)
+        and node.lineno < at["line"]
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
+    value = max(before, key=lambda node: node.lineno).value if before else None
+    if not isinstance(value, ast.Constant) or type(value.value) is not int:
+        return None
+    place = at | {"line": value.lineno, "col_begin": value.col_offset}
+    place |= {"col_end": value.end_col_offset, "source": line_at(at["file"], value.lineno)}
+    return place, str(value.value)

@@ -471,7 +471,8 @@ def assign_fix(found: Rebinding) -> dict[str, Any]:
     }
     title = "change the Variable instead of the name"
     if found.container:
-        title = "change each Variable instead of the list"
+        kind = "dict" if isinstance(found.statement.value, ast.DictComp) else "list"
+        title = f"change each Variable instead of the {kind}"
     return {"title": title, "applicability": new[1], "edits": [edit]}
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import linecache
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-__all__ = ["PerFile", "line_at", "lines_of", "parse", "tree_of", "widened"]
+__all__ = ["PerFile", "deletions_of", "line_at", "lines_of", "parse", "tree_of", "widened"]
 
 _REMEMBERED = 64  # files
 
@@ -46,6 +46,19 @@ def parse(source: str) -> ast.Module | None:
 def tree_of(filename: str) -> ast.Module | None:
     """The syntax tree of a file as it is now."""
     return parse("".join(lines_of(filename)))
+
+
+def deletions_of(
+    name: str, filename: str, blocks: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, int]]:
+    """Where blocks of a file, each from a line to a line, delete a name: line and columns."""
+    tree = tree_of(filename)
+    for node in ast.walk(tree) if tree is not None else ():
+        if not isinstance(node, ast.Delete):
+            continue
+        names = [each.id for each in node.targets if isinstance(each, ast.Name)]
+        if name in names and any(first <= node.lineno <= last for first, last in blocks):
+            yield node.lineno, node.col_offset, node.end_col_offset or -1
 
 
 def widened(edit: Mapping[str, Any]) -> dict[str, Any]:

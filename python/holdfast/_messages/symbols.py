@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from .. import _holdfast
 from .diagnostics import (
     born_loc,
+    has_alias,
     mark,
     module_alias,
     name_in_frame,
@@ -312,7 +313,7 @@ def _edited(title: str, old: str, new: str) -> dict[str, Any]:
     loc = here.loc() if here is not None else {}
     line = loc.get("source", "").encode()
     at = line.find(old.encode(), max(loc.get("col_begin", 0), 0))
-    if at < 0 or line.count(old.encode()) != 1:
+    if at < 0 or line.count(old.encode()) != 1 or not has_alias():
         return {"title": f"{title}: `{new}`", "applicability": "manual", "edits": []}
     edit = {"file": loc["file"], "line": loc["line"], "col": at, "old": old, "new": new}
     return {"title": title, "applicability": "maybe", "edits": [edit]}
@@ -325,7 +326,19 @@ def _owner(scope: dict[str, Any]) -> str:
     """Whose a symbol is: of a statement's side or body, the function that the statement is in."""
     here = mark() if _UNNAMED.fullmatch(scope["name"]) else None
     function = "" if here is None else str(here.loc()["qualname"]).rpartition(".")[2]
-    return function if function.isidentifier() else str(scope["name"])
+    if scope["kind"] == "build":  # the name that a layer gave itself is not in the program
+        function = _call_around()
+    return function if function.replace(".", "_").isidentifier() else str(scope["name"])
+
+
+def _call_around() -> str:
+    """The `call` of a layer that is executing: `Net.call`; "" if none is."""
+    frame = user_frame()
+    while frame is not None:
+        if frame.f_code.co_name == "call":
+            return frame.f_code.co_qualname.rpartition("<locals>.")[2]
+        frame = frame.f_back
+    return ""
 
 
 def _origin(tensor: Any, name: str, scope: dict[str, Any]) -> str:
@@ -349,11 +362,42 @@ _LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, as
 def _iterates() -> bool:
     """Whether Python asks for a length because it goes through the rows."""
     for node in around():
-        if isinstance(node, _LOOPS):
+        if isinstance(node, _LOOPS) or _takes_rows(node):
             return True
         if isinstance(node, ast.Call) and is_call(node, "len"):
             return False
     return False
+
+
+_TAKE_ROWS = {"all": "reduce_all", "any": "reduce_any", "max": "reduce_max", "min": "reduce_min"}
+_TAKE_ROWS |= {"sum": "reduce_sum", "sorted": "sort"}
+
+
+def _takes_rows(node: ast.AST) -> bool:
+    """Whether a call of Python's own goes through the rows of what it is given."""
+    if not isinstance(node, ast.Call):
+        return False
+    if any(isinstance(each, ast.Starred) for each in node.args):
+        return True
+    called = node.func.id if isinstance(node.func, ast.Name) else ""
+    return called in ("list", "tuple", "set") or called in _TAKE_ROWS
+
+
+def _in_place_of_rows(name: str) -> str:
+    """What does in the graph what a call does with the rows; "" if that is not known."""
+    tf, nodes = module_alias(), around()
+    call = nodes[0] if nodes and isinstance(nodes[0], ast.Call) else None
+    if call is None:
+        return ""
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return f"say how many rows there are: `*{tf}.unstack({name}, num=...)`"
+    called = call.func.id if isinstance(call.func, ast.Name) else ""
+    if called in ("list", "tuple"):
+        return f"`{name}` is all its rows in one tensor: use it without `{called}(...)`"
+    if called in _TAKE_ROWS:
+        axis = "" if called == "sorted" else ", axis=0"
+        return f"compute it in the graph: `{tf}.{_TAKE_ROWS[called]}({name}{axis})`"
+    return ""
 
 
 def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
@@ -361,6 +405,7 @@ def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoRet
     iterated = asked == "iter" or _iterates()
     what = "iterated over" if iterated else "asked for its length"
     instead = f"`{tf}.map_fn(lambda row: ..., {name})` runs a function for each row"
+    instead = (iterated and _in_place_of_rows(name)) or instead
     fail(
         "E0202",
         f"`{name}` is {what} while `{scope['name']}` is traced; its number of rows is unknown",

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .diagnostics import user_frame
+from .listed import SHOWN_ITEMS, key_text
 
-__all__ = ["TRACED_METHODS", "key_text", "name_of_scope", "visible_name"]
+__all__ = ["TRACED_METHODS", "name_of_scope", "visible_name"]
 
 TRACED_METHODS = "_holdfast_functions"  # where an object keeps its traced methods
 
 _DEPTH = 3  # attributes and items from a variable of the frame
 _LOOKED_AT = 20_000
-_SHOWN_ITEMS = 64  # of a container
 
 Wanted = Callable[[Any], bool]
 
@@ -53,7 +53,7 @@ def _variables(frame: types.FrameType) -> Iterator[tuple[str, Any]]:
         spaces.append(frame.f_globals)
     for space in spaces:
         for name, value in list(space.items()):
-            if name.isidentifier() and not name.startswith("__"):
+            if name.isidentifier() and name.strip("_") and not name.startswith("__"):
                 yield name, value
 
 
@@ -61,11 +61,11 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, (types.ModuleType, type, types.FunctionType, str, bytes)):
         return
     if isinstance(value, (list, tuple)):
-        for i, item in enumerate(value[:_SHOWN_ITEMS]):
+        for i, item in enumerate(value[:SHOWN_ITEMS]):
             yield f"{name}[{i}]", item
         return
     if isinstance(value, dict):
-        for key, item in list(value.items())[:_SHOWN_ITEMS]:
+        for key, item in list(value.items())[:SHOWN_ITEMS]:
             if isinstance(key, (str, int)):
                 yield f"{name}[{key_text(key)}]", item
         return
@@ -76,11 +76,6 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         for key, item in list(space.items()):
             if isinstance(key, str) and key.isidentifier() and not key.startswith("_"):
                 yield f"{name}.{key}", item
-
-
-def key_text(key: str | int) -> str:
-    """A key of a dict as it is written between brackets."""
-    return str(key) if isinstance(key, int) else '"' + key.replace('"', '\\"') + '"'
 
 
 def name_of_scope(scope: int, name: str) -> str:

@@ -35,7 +35,7 @@ def way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
             case ast.If() | ast.While() | ast.IfExp() if inner is not node.test:
                 continue  # what it decides about
             case ast.Subscript(value=value, ctx=ast.Store()):
-                return _kept(ast.unparse(value), name, asked)
+                return _kept(ast.unparse(value), name, asked, ast.unparse(node))
             case ast.Subscript(value=value, slice=ast.Slice()):
                 return _cut(ast.unparse(value), name)
             case ast.Subscript(value=value) if not isinstance(value, (ast.Call, ast.ListComp)):
@@ -55,7 +55,7 @@ def way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
                 mask = f"{tf}.boolean_mask(values, mask)"
                 return f"keep those for which it holds, in the graph: `{mask}`"
             case ast.Call() if asked in _AS_KEYS and "range" in calls_in(node):
-                return _counted(place)
+                return _loops(nodes, place) or _counted(place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
                 is_call(part.iter, "range") for part in node.generators
             ):
@@ -100,7 +100,7 @@ def way_out(tensor: Any, name: str, asked: str, models: bool = False) -> str:
 _AS_KEYS = ("int", "index", "key")
 
 
-def _kept(container: str, name: str, asked: str) -> str:
+def _kept(container: str, name: str, asked: str, place: str) -> str:
     """A store by a tensor: of one into an array, or at a place that only the graph knows."""
     tf, frame = module_alias(), user_frame()
     found = resolve(frame, container) if frame is not None else None
@@ -111,7 +111,7 @@ def _kept(container: str, name: str, asked: str) -> str:
         )
     if isinstance(found, np.ndarray) and _is_local(container):
         return f"collect tensors in a list, in place of `{container}`, and `{tf}.stack` it"
-    return f"keep it in a `{tf}.Variable`: `{container}[...].assign({name})`"
+    return f"keep it in a `{tf}.Variable`: `{place}.assign({name})`"
 
 
 def _is_local(name: str) -> bool:
@@ -126,6 +126,27 @@ def _is_local(name: str) -> bool:
 def is_call(node: ast.AST, name: str) -> bool:
     called = node.func if isinstance(node, ast.Call) else None
     return isinstance(called, ast.Name) and called.id == name
+
+
+def _loops(nodes: list[ast.expr | ast.stmt], name: str) -> str:
+    """What to write for a loop over `range(...)`, which only converted code stages; or ""."""
+    tf = module_alias()
+    if not any(isinstance(node, ast.For) and "range" in calls_in(node.iter) for node in nodes):
+        return ""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and any(map(_is_as_written, node.decorator_list)):
+            return f"leave out `autograph=False`: a loop over `{tf}.range({name})` is staged then"
+    return f"loop in the graph: `{tf}.while_loop(lambda i, ...: i < {name}, ...)`"
+
+
+def _is_as_written(decorator: ast.expr) -> bool:
+    options = decorator.keywords if isinstance(decorator, ast.Call) else []
+    return any(
+        option.arg == "autograph"
+        and isinstance(option.value, ast.Constant)
+        and option.value.value is False
+        for option in options
+    )
 
 
 def _counted(name: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from .._messages.diagnostics import Mark, born_loc, mark, module_alias
+from .._messages.listed import key_text
 from .._messages.provenance import type_text
 from .._messages.rebinding import statement_loc
 from .._messages.source_text import tree_of
 from .._messages.user_code import is_user_code
-from .._messages.visible import key_text
 from .._tensors.symbols import is_symbol
 from ..errors import fail, used_here
 from .locations import holds_symbol, leaves

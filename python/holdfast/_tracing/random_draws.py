@@ -87,6 +87,8 @@ def _same_draw(name: str) -> str:
     """Our function for one of Python's or NumPy's."""
     if name in ("normal", "randn", "gauss", "normalvariate", "standard_normal"):
         return "normal"
+    if name in ("permutation", "permuted"):
+        return "shuffle"
     return name if name in ("shuffle", "gamma", "poisson") else "uniform"
 
 

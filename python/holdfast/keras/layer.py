@@ -537,6 +537,18 @@ class Layer(  # type: ignore[misc]
 def raise_no_call(layer: Layer, what: str) -> None:
     """Refuses `layer.output` of a layer that was never called on a symbol."""
     labels = used_here(f"`{what}` is asked for here")
+    called = _holdfast.layer_called_on_symbol_at(layer)
+    if called is not None:
+        text = "called on a symbol here; nothing holds what it gave"
+        labels.append({"role": "placed", "loc": called, "text": text, "primary": False})
+        fail(
+            "E0304",
+            f"layer `{layer.name}` has no `{what}` any more: what it gave was let go of",
+            "a layer does not hold what its calls give: that is part of the models made of it, "
+            "and gone with the last name for it",
+            fix="keep what the call gives under a name, and use that",
+            labels=labels,
+        )
     called = _holdfast.layer_called_at(layer)
     if called is not None:
         text = "called eagerly here, on values, never symbolically"
@@ -544,7 +556,9 @@ def raise_no_call(layer: Layer, what: str) -> None:
     fail(
         "E0304",
         f"layer `{layer.name}` has no `{what}`: it was never called on a symbol",
-        "a layer that is called on values computes them, and remembers nothing",
+        "a layer that is called on values computes them, and remembers nothing"
+        if called is not None
+        else f"nothing has called it yet, and `{what}` is what a call is about",
         fix="call it on what `tf.keras.Input` gives",
         labels=labels,
     )
