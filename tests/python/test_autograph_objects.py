@@ -21,6 +21,7 @@ FILES = [
     "lists_as_stacks.txt",
     "operators_of_classes.txt",
     "chosen_by_tensors.txt",
+    "one_of_several_objects.txt",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import dis
 from collections.abc import Callable
 from typing import Any
@@ -20,11 +21,12 @@ from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from .iterables import Staged
 from .merge import merge
+from .one_of import OneOf, each_way, staged_by
 from .outcome import Outcome
-from .reads import own_method
 from .records import as_left, changed_lists, note_new
 from .sites import Home, Site, Spot
 from .state import Cells, as_bool
+from .walking import own_method
 
 __all__ = ["and_", "chain", "decided", "if_", "if_expression", "not_", "or_", "truth"]
 
@@ -32,6 +34,8 @@ __all__ = ["and_", "chain", "decided", "if_", "if_expression", "not_", "or_", "t
 def decided(value: Any) -> Any:
     """The truth of a value: a Python bool, or a symbol where it has none yet."""
     value = current(value)
+    if type(value) is OneOf:
+        return each_way(value, decided, "the choice of a condition")
     if isinstance(value, _holdfast.VariableBase):
         value = value.read()
     if isinstance(value, Staged):
@@ -180,6 +184,23 @@ def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any],
     cells = Cells(first, second)
     taken = as_bool(predicate)
     return merge(taken, lambda: side(first), lambda: side(second), site, cells)[label]
+
+
+def _stage(taken: Any, first: Callable[[], Any], second: Callable[[], Any], label: str) -> Any:
+    """One of two expressions, of which either may raise, and store where it is taken."""
+    if taken is True or taken is False:
+        return first() if taken else second()
+    cells = Cells(first, second, more=[label])
+    site = dataclasses.replace(_expression_site(), modified=(label,), outputs=(label,))
+
+    def side(expression: Callable[[], Any]) -> Callable[[], None]:
+        return lambda: cells.write(label, current(expression()))
+
+    staged_if(taken, side(first), side(second), site, cells)
+    return cells.read(label)
+
+
+staged_by(_stage)
 
 
 def if_expression(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:

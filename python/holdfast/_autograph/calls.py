@@ -34,10 +34,12 @@ from .conversion import converted_callee
 from .in_place import watched
 from .lists import StagedList, joined
 from .moving import moving
+from .one_of import OneOf, each_way, one_of_in, with_thing
 from .operators import convert_operators
 from .orders import first_by, in_order
-from .reads import attribute, attribute_place, fresh, iterated, looked_through, own_method
+from .reads import attribute, attribute_place, fresh
 from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
+from .walking import iterated, looked_through, own_method, spread
 
 __all__ = [
     "assert_",
@@ -59,7 +61,12 @@ def call(function: Any) -> Any:
     """What to call for `function`: itself, its converted form, or something that knows symbols."""
     known = _builtins.get(id(function))
     if known is not None:
-        return known
+        if recording() is None or id(function) in frames.BUILTINS:
+            return known
+        through = any(function is each for each in _WALKS)
+        return functools.partial(_of_parts if through else _of_either, known)
+    if type(function) is OneOf:
+        return functools.partial(_call_either, function)
     if not _is_active():
         return function
     converted = converted_callee(function)
@@ -95,6 +102,37 @@ def _is_active() -> bool:
     return journal() is not None or bool(_holdfast.is_tracing())
 
 
+def _call_either(function: OneOf, *args: Any, **kwargs: Any) -> Any:
+    return each_way(function, lambda each: call(each)(*args, **kwargs), "the choice of a call")
+
+
+def _of_either(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls what does not know of objects that are one of several, with each of them."""
+    one = one_of_in((args, kwargs))
+    if one is None:
+        return function(*args, **kwargs)
+
+    def use(thing: Any) -> Any:
+        given, named = with_thing((args, kwargs), one, thing)
+        return _of_either(function, *given, **named)
+
+    return each_way(one, use, "the choice of a call")
+
+
+_WALKS = (enumerate, zip, reversed, iter, map, filter)
+
+
+def _of_parts(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The same for what goes through the parts of containers later."""
+    return function(*map(_parts, args), **{name: _parts(each) for name, each in kwargs.items()})
+
+
+def _parts(value: Any) -> Any:
+    if type(value) is not OneOf or callable(value.hf_things[0]):
+        return value
+    return spread(value)
+
+
 # Written in C, they call what they are given: `map`, `sorted`, `functools.reduce`, `accumulate`.
 _CALL_BACK = {"builtins", "functools", "_functools", "itertools"}
 _CALL_FIRST = (map, filter, functools.reduce, itertools.starmap)
@@ -102,6 +140,8 @@ _CALL_FIRST = (map, filter, functools.reduce, itertools.starmap)
 
 def _called_back(value: Any) -> Any:
     """What C code is given in place of a function of the user's."""
+    if type(value) is OneOf:
+        return functools.partial(_call_either, value)
     if isinstance(value, (types.FunctionType, types.MethodType)):
         return converted_callee(value)
     return storing(value) or value if isinstance(value, types.BuiltinMethodType) else value
@@ -141,6 +181,12 @@ _INCURIOUS = {id(each) for each in (isinstance, issubclass, type, id, callable, 
 
 def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls what is not converted: it may read all of the containers that it gets."""
+    if any(function is each for each in _CALL_FIRST) and args and type(args[0]) is OneOf:
+        args = (_called_back(args[0]), *args[1:])
+    if any(function is each for each in _WALKS):
+        args = tuple(map(_parts, args))
+    if function is not print and one_of_in((args, kwargs)) is not None:
+        return _of_either(functools.partial(_foreign, function), *args, **kwargs)
     if id(function) not in _INCURIOUS:
         args = tuple(map(current, args))
         kwargs = {name: current(value) for name, value in kwargs.items()}
@@ -204,6 +250,8 @@ def _joins() -> dict[int, str]:
 def method(holder: Any, name: str) -> Any:
     """What to call for `holder.name(...)`."""
     holder = current(holder)
+    if type(holder) is OneOf:
+        return functools.partial(_method_of_either, holder, name)
     if isinstance(holder, CONTAINERS) and journal() is not None:
         kind = type(holder)
         inherited = getattr(kind, name, None)
@@ -216,6 +264,13 @@ def method(holder: Any, name: str) -> Any:
             elif name in ("get", "__getitem__"):
                 return functools.partial(_get, holder, name)
     return call(attribute(holder, name))
+
+
+def _method_of_either(one: OneOf, name: str, *args: Any, **kwargs: Any) -> Any:
+    def use(each: Any) -> Any:
+        return method(each, name)(*args, **kwargs)
+
+    return each_way(one, use, f"the choice of `.{name}()`")
 
 
 def _get(container: Any, name: str, key: Any, *default: Any) -> Any:
@@ -243,6 +298,8 @@ class _Managed:
 
 def managed(manager: Any) -> Any:
     """What a `with` statement enters."""
+    if type(manager) is OneOf:
+        manager.hf_refuse()
     if not _is_active():
         return manager
     methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
@@ -405,6 +462,10 @@ def is_(value: Any, other: Any) -> Any:
     """`value is other`."""
     if value is None or other is None:
         return is_none(other if value is None else value)
+    if type(value) is OneOf:
+        return each_way(value, lambda each: is_(each, other), "the choice of `is`")
+    if type(other) is OneOf:
+        return is_(other, value)
     return is_same(current(value), current(other))
 
 
@@ -421,6 +482,8 @@ def equals_none(value: Any) -> Any:
 
 def contains(value: Any, container: Any) -> Any:
     """`value in container`."""
+    if type(value) is OneOf or type(container) is OneOf:
+        return decided(_of_either(contains, value, container))
     container = current(container)
     recorder = recording()
     if recorder is not None and isinstance(container, CONTAINERS):

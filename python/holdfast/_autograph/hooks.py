@@ -19,14 +19,11 @@ from .reads import (
     global_place,
     item,
     item_place,
-    iterated,
     local,
-    looked_through,
     made,
     slice_,
-    spread,
-    unpacked,
 )
+from .walking import iterated, looked_through, spread, unpacked
 
 __all__ = [
     "Chosen",

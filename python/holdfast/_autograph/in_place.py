@@ -21,8 +21,9 @@ from .._tracing.moved import current, is_moved
 from .._tracing.recorder import recording
 from ..errors import unsupported
 from .arrays import ARRAYS, refuse_change, was_there
-from .reads import iterated, own_method
+from .one_of import OneOf, each_way
 from .storing import changing
+from .walking import iterated, own_method
 
 __all__ = ["add_in_place", "in_place", "is_changed", "join_in_place", "watched"]
 
@@ -37,6 +38,8 @@ _OF_SETS = {
 
 def add_in_place(value: Any, other: Any) -> Any:
     """`value += other`."""
+    if type(value) is OneOf:
+        return in_place("iadd", value, other)
     if is_moved(value):
         current(value).extend(iterated(other))
         return value
@@ -50,6 +53,8 @@ def add_in_place(value: Any, other: Any) -> Any:
 
 def join_in_place(value: Any, other: Any) -> Any:
     """`value |= other`."""
+    if type(value) is OneOf:
+        return in_place("ior", value, other)
     known = isinstance(value, set) or (isinstance(value, dict) and hasattr(other, "keys"))
     if known and journal() is not None and not _is_own(value, "__ior__"):
         changing(value, "update")(other)
@@ -64,6 +69,8 @@ def is_changed(name: str, value: Any) -> bool:
     """Whether an operator such as `imul` changes a value where it is, and that is to be known."""
     if journal() is None:
         return False
+    if type(value) is OneOf:
+        return True
     if own_method(value, f"__{name}__") is not None:
         return True
     if _is_own(value, f"__{name}__"):
@@ -75,6 +82,10 @@ def is_changed(name: str, value: Any) -> bool:
 
 def in_place(name: str, value: Any, other: Any) -> Any:
     """`value op= other` of such a value."""
+    if type(value) is OneOf:
+        return each_way(
+            value, lambda each: _one_in_place(name, each, other), f"the choice of `{name}`"
+        )
     own = own_method(value, f"__{name}__")
     if own is not None:
         given = own(other)
@@ -94,6 +105,16 @@ def in_place(name: str, value: Any, other: Any) -> Any:
         if other < 1:
             return _grown(value, "clear")
         return _grown(value, "extend", list(value) * (other - 1))
+    return getattr(operator, name)(value, other)
+
+
+def _one_in_place(name: str, value: Any, other: Any) -> Any:
+    if name == "iadd":
+        return add_in_place(value, other)
+    if name == "ior":
+        return join_in_place(value, other)
+    if is_changed(name, value):
+        return in_place(name, value, other)
     return getattr(operator, name)(value, other)
 
 

@@ -20,8 +20,9 @@ from ..errors import fail, unsupported, used_here
 from .iterables import Staged
 from .list_changes import Changing
 from .messages import fits
-from .reads import fresh, iterated
+from .reads import fresh
 from .state import Spec, as_tensor, is_number
+from .walking import iterated
 
 __all__ = ["Rows", "StagedList", "display", "joined", "star"]
 

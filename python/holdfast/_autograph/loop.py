@@ -14,9 +14,9 @@ from .branch import decided, staged_if
 from .carried import Carried
 from .iterables import Staged, stageable
 from .messages import refuse_endless, refuse_unrolling
-from .reads import iterated
 from .sites import Site
 from .state import Cells, as_bool, as_tensor, is_tensor
+from .walking import iterated
 
 __all__ = ["for_", "while_"]
 

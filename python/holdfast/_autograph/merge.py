@@ -32,10 +32,12 @@ from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
 from .carried import innermost
+from .chosen_objects import are_outside, choice_of
 from .growing import Lists
 from .jumps import VALUE
+from .one_of import OneOf
 from .outcome import Key, Outcome, is_unset, runs
-from .outputs import ABSENT, Filler, Made, Output, PerhapsOutput, filled
+from .outputs import ABSENT, Filler, Made, OneOfOutput, Output, PerhapsOutput, filled
 from .records import (
     containers,
     containers_beside,
@@ -155,6 +157,9 @@ class _Pairing:
                 if known is not None:
                     self.at[key, i], self.at[("there", *key), i] = len(out), len(out) + 1
                     out += [known.value, known.ran]
+                elif type(leaf) is OneOf:
+                    self.at[key, i] = len(out)
+                    out.append(leaf.hf_which)
                 elif is_tensorish(leaf):
                     self.at[key, i] = len(out)
                     out.append(as_tensor(leaf, self.dtypes.get((key, i))))
@@ -202,9 +207,10 @@ class _Pairing:
             if either_way is not None:
                 return either_way
         if not (is_tensorish(x) and is_tensorish(y)):
-            if strict:
+            chosen = choice_of(self, label, at, x, y) if strict else ABSENT
+            if strict and chosen is ABSENT:
                 messages.refuse_objects(self.site, label, x, y)
-            return ABSENT
+            return chosen
         kind = next((each.dtype for each in (x, y) if is_tensor(each)), None)
         numbers = [each for each in (x, y) if is_number(each)]
         together = (
@@ -256,9 +262,15 @@ class _Pairing:
         known = self.joined.get((id(x), id(y)))
         if known is not None:
             return known  # two names of one object stay two names of one
+        if strict and are_outside(x, y):
+            return filled(None, [choice_of(self, label, None, x, y)])
         parts = leaves_of(x), leaves_of(y)  # of one object that is in several places, once
         if not same_structure(x, y) or len(parts[0]) != len(parts[1]):
             self.look_at_longer(key, x, y)
+            at = None if key is None else (key, 0)
+            chosen = choice_of(self, label, at, x, y) if strict else ABSENT
+            if chosen is not ABSENT:
+                return filled(None, [chosen])
             if strict:
                 messages.refuse_objects(self.site, label, x, y)
             return None
@@ -356,6 +368,8 @@ class _Pairing:
         for i, leaf in enumerate(leaves_of(value)):
             if (known := perhaps_of(leaf)) is not None:
                 leaves.append(self.one_perhaps(side, key, i, known))
+            elif type(leaf) is OneOf:
+                leaves.append(self.one_of(side, key, i, leaf))
             elif not (is_tensorish(leaf) if numbers else is_tensor(leaf)):
                 leaves.append(leaf)
             elif side == 0:
@@ -372,6 +386,12 @@ class _Pairing:
             self.extra(each, Filler(spec_of(each))) for each in (known.value, known.ran)
         ]
         return PerhapsOutput(value, filled(None, [there]), known.name, known.why)
+
+    def one_of(self, side: int, key: Key, i: int, leaf: OneOf) -> OneOfOutput:
+        """A leaf of one side that is one of several objects."""
+        which = leaf.hf_which
+        where = Output(self.at[key, i]) if side == 0 else self.extra(which, Filler(spec_of(which)))
+        return OneOfOutput(leaf.hf_things, filled(None, [where]), leaf.hf_say)
 
     # Names.
 

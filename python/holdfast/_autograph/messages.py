@@ -463,7 +463,7 @@ def _what(value: Any) -> str:
     if isinstance(value, dict):
         keys = ", ".join(repr(key) for key in value)
         return f"a dict of {keys}" if value and len(keys) <= _LONGEST_KEYS else "a Python dict"
-    if hasattr(type(value), "__leaves_trace__"):  # one of the graph's
+    if hasattr(type(value), "__carries__"):  # one of the graph's
         return f"a {value.kind.__name__} that grows"
     return f"a Python {type(value).__name__}"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .._tracing.perhaps import perhaps
+from .one_of import OneOf
 from .records import is_record, snapshot
 from .state import Spec, as_tensor, leaves_of, packed, zeros
 
-__all__ = ["ABSENT", "Filler", "Made", "Output", "PerhapsOutput", "filled"]
+__all__ = ["ABSENT", "Filler", "Made", "OneOfOutput", "Output", "PerhapsOutput", "filled"]
 
 Made = Callable[[list[Any]], Any]  # makes a value from the joined outputs
 
@@ -45,12 +46,23 @@ class PerhapsOutput:
         self.value, self.there, self.name, self.why = value, there, name, why
 
 
+class OneOfOutput:
+    """Stands for one of several objects; `which` makes its number."""
+
+    __slots__ = ("say", "things", "which")
+
+    def __init__(self, things: list[Any], which: Made, say: Callable[..., NoReturn]) -> None:
+        self.things, self.which, self.say = things, which, say
+
+
 def _joined(leaf: Any, outputs: list[Any]) -> Any:
     """A leaf after the branch."""
     if isinstance(leaf, Output):
         return outputs[leaf.index]
     if isinstance(leaf, PerhapsOutput):
         return perhaps(_joined(leaf.value, outputs), leaf.there(outputs), leaf.name, leaf.why)
+    if isinstance(leaf, OneOfOutput):
+        return OneOf(leaf.things, leaf.which(outputs), leaf.say)
     return leaf
 
 

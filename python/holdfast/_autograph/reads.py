@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import types
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
 from .._messages.user_code import is_user_class, is_user_module
-from .._tensors import registry
 from .._tensors.symbols import is_symbol
 from .._tracing.journal import (
     Growth,
@@ -38,10 +37,11 @@ from .._tracing.recorder import Object, recording
 from .arrays import refuse_change
 from .conversion import converted_callee
 from .messages import refuse_store
-from .moving import moving
+from .one_of import OneOf, each_way
 from .rows import chooses, go_together, row_at
 from .state import Maybe
 from .unset import settled
+from .walking import iterated, own_method
 
 __all__ = [
     "assign",
@@ -56,14 +56,9 @@ __all__ = [
     "is_data",
     "item",
     "item_place",
-    "iterated",
     "local",
-    "looked_through",
     "made",
-    "own_method",
     "slice_",
-    "spread",
-    "unpacked",
 ]
 
 _CONTAINERS = (list, dict, set, deque)
@@ -159,6 +154,8 @@ def is_data(descriptor: Any) -> bool:
 
 def attribute(holder: Any, name: str, pending: bool = False) -> Any:
     """`holder.name`."""
+    if type(holder) is OneOf:
+        return each_way(holder, lambda each: attribute(each, name), f"the choice of `.{name}`")
     recorder = recording()
     if recorder is None or isinstance(holder, (_holdfast.Tensor, _holdfast.VariableBase)):
         return getattr(holder, name)
@@ -234,6 +231,10 @@ def _is_slot(descriptor: Any) -> bool:
 def item(container: Any, index: Any, pending: bool = False) -> Any:
     """`container[index]`."""
     container, recorder = current(container), recording()
+    if type(container) is OneOf:
+        return each_way(container, lambda each: item(each, index), "the choice of an item")
+    if type(index) is OneOf:
+        return each_way(index, lambda each: item(container, each), "the choice of an item")
     if recorder is None or isinstance(container, _holdfast.Tensor):
         return container[index]
     place = None
@@ -275,54 +276,6 @@ def _make_missing(container: Any, index: Any) -> None:
         _Item(container, index).value = fresh(makes())
 
 
-def looked_through(values: Any) -> Any:
-    """Something whose parts are about to be read, all of them."""
-    values, recorder = current(values), recording()
-    if recorder is not None and isinstance(values, _CONTAINERS):
-        recorder.note_whole(values)
-    return values
-
-
-spread = looked_through
-
-
-def iterated(values: Any) -> Any:
-    """What is about to be walked through; an iterator of the user's own steps in converted code."""
-    values = looked_through(values)
-    begin = own_method(values, "__iter__")
-    if begin is not None:
-        values = begin()
-    step = own_method(values, "__next__")
-    return moving(values) if step is None else _steps(step)
-
-
-def unpacked(values: Any, count: int) -> Any:
-    """What is about to be taken apart into `count` names; into any number of them if that is -1."""
-    if count >= 0 and is_symbol(values) and values.shape.rank and values.shape[0] is None:
-        # How many rows there are is known when the graph runs, which then has to agree.
-        rest = values.shape.as_list()[1:]
-        values = registry.function("ensure_shape")(values, [count, *rest])
-    return iterated(values)
-
-
-def _steps(step: Callable[[], Any]) -> Iterator[Any]:
-    while True:
-        try:
-            value = step()
-        except StopIteration:
-            return
-        yield value
-
-
-def own_method(thing: Any, name: str) -> Any:
-    """A special method that the user wrote, converted and bound; None if it is another's."""
-    found = getattr(type(thing), name, None)
-    if recording() is None or not isinstance(found, types.FunctionType):
-        return None
-    converted = converted_callee(found)
-    return None if converted is found else types.MethodType(converted, thing)
-
-
 # Places that are assigned to.
 
 
@@ -331,8 +284,8 @@ class _Target:
 
     __slots__ = ("_grew", "location")
 
-    def __init__(self, location: Location) -> None:
-        self.location: Location | None = location
+    def __init__(self, location: Location | None) -> None:
+        self.location = location
         self._grew: Any = None
 
     def _read(self) -> Any:
@@ -340,6 +293,12 @@ class _Target:
 
     def _write(self, value: Any) -> None:
         assert self.location is not None
+        recorder = recording()
+        if type(value) is OneOf and not (
+            recorder is None or recorder.is_made(self.location.holder())
+        ):
+            each_way(value, self._write, f"the choice of {self.location.describe()}")
+            return
         put(self.location, value)
 
     def _delete(self) -> None:
@@ -394,6 +353,31 @@ def _note_growth(container: Any, before: Any) -> None:
     else:
         new = {key: value for key, value in container.items() if before.get(key, now) is not value}
         now.add(Growth(Object(container, within), "update", (new,)))
+
+
+class _OfEither(_Target):
+    """A place of one of several objects: of each, it is assigned where that is the one."""
+
+    __slots__ = ("one", "place")
+
+    def __init__(self, one: OneOf, place: Callable[[Any], _Target]) -> None:
+        super().__init__(None)
+        self.one, self.place = one, place
+
+    def _read(self) -> Any:
+        return each_way(self.one, lambda each: self.place(each).value, "the choice of a place")
+
+    def _write(self, value: Any) -> None:
+        def assign(each: Any) -> None:
+            self.place(each).value = value
+
+        each_way(self.one, assign, "the choice of a place")
+
+    def _delete(self) -> None:
+        def delete(each: Any) -> None:
+            del self.place(each).value
+
+        each_way(self.one, delete, "the choice of a place")
 
 
 class _Attribute(_Target):
@@ -561,6 +545,8 @@ def _forget(location: Location) -> None:
 
 def attribute_place(holder: Any, name: str) -> _Target:
     """`holder.name = ...`."""
+    if type(holder) is OneOf:
+        return _OfEither(holder, lambda each: attribute_place(each, name))
     return _Attribute(holder, name)
 
 
@@ -569,6 +555,8 @@ def item_place(container: Any, index: Any) -> _Target:
     space = sys._getframe(1).f_globals
     if container is space and isinstance(index, str):  # `globals()[name] = ...`
         return _Global(space, index)
+    if type(container) is OneOf:
+        return _OfEither(container, lambda each: item_place(each, index))
     return _Item(current(container), index)
 
 

@@ -21,6 +21,7 @@ from .._tracing.made_objects import PLAIN_NEW, attributes_of
 from .._tracing.moved import is_moved, parts_of
 from .._tracing.recorder import recording
 from .frames import own_names
+from .one_of import OneOf
 
 __all__ = [
     "as_left",
@@ -41,7 +42,8 @@ __all__ = [
     "snapshot",
 ]
 
-_OTHERS = (type, types.ModuleType, types.FunctionType, _holdfast.Object, _holdfast.Tensor)
+_OTHERS: Any = (type, types.ModuleType, types.FunctionType, _holdfast.Object, _holdfast.Tensor)
+_OTHERS = (*_OTHERS, OneOf)
 
 
 def _parts(value: Any) -> list[Any]:

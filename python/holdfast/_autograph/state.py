@@ -88,8 +88,8 @@ class Again(BaseException):
 class Cells:
     """The names that blocks share with their function, as the cells of their closures."""
 
-    def __init__(self, *functions: Callable[..., Any] | None) -> None:
-        self._cells: dict[str, types.CellType] = {}
+    def __init__(self, *functions: Callable[..., Any] | None, more: Iterable[str] = ()) -> None:
+        self._cells = {name: types.CellType() for name in more}  # names of no code
         for function in functions:
             if function is not None:
                 code = function.__code__

@@ -13,8 +13,9 @@ from .._tracing.moved import current, is_moved
 from .._tracing.recorder import recording
 from .conversion import converted_callee
 from .orders import in_order
-from .reads import class_attribute, is_data, item_place, looked_through
+from .reads import class_attribute, is_data, item_place
 from .state import is_tensor
+from .walking import looked_through
 
 __all__ = ["ASK_ALL", "CONTAINERS", "changing", "delete_item", "put_item", "storing"]
 

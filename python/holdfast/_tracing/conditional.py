@@ -376,7 +376,7 @@ def _alike(change: Growth, name: str) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, _holdfast.Tensor):
         return str(value.dtype.name)
-    if hasattr(type(value), "__leaves_trace__"):  # one of the graph's
+    if hasattr(type(value), "__carries__"):  # one of the graph's
         return f"a {value.kind.__name__} that grows"
     if isinstance(value, (list, tuple)):
         return f"a {type(value).__name__} of {len(value)}"

@@ -185,6 +185,16 @@ class ObjectTemplates:
             for part in self._reached([thing])
         )
 
+    def makes_any(self, things: Iterable[Any]) -> bool:
+        """Whether the trace made one of several objects: each call would make it anew."""
+        return any(map(self._is_made, things))
+
+    def refuse_choices(self, values: Iterable[Any]) -> None:
+        """Refuses values that hold one of several objects, which the graph chooses."""
+        for part in self._reached(values):
+            if hasattr(type(part), "hf_things"):
+                part.hf_refuse()
+
     def of_one_call(self, values: Iterable[Any]) -> Any:
         """An object in values that the trace made, with a state of which Python knows nothing.
 

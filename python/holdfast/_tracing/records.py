@@ -35,7 +35,7 @@ from .locations import (
 from .made_objects import ObjectTemplate
 from .perhaps import PerhapsSlot
 from .signature import IdentityKey, is_type
-from .slots import Slot
+from .slots import ChoiceSlot, Slot
 from .stores import Store
 
 __all__ = ["record"]
@@ -312,7 +312,7 @@ def _template(value: Any) -> tuple[Any, ...]:
     """A result with slots, as C fills it: every container is made anew."""
     if type(value) is Slot:
         return "slot", value.index
-    if type(value) in (ObjectTemplate, PerhapsSlot):
+    if type(value) in (ObjectTemplate, PerhapsSlot, ChoiceSlot):
         raise _Unsaid
     if nesting.is_nested(value):
         return "nested", value, [_template(part) for part in nesting.children(value)]

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._structures import nesting
+from .._tensors.symbols import is_symbol
 from .journal import Journal
 from .made_objects import ContainerTemplate, ObjectTemplate, ObjectTemplates
 from .moved import Moved, current, is_moved, refuse_moved
 from .perhaps import PerhapsSlot, perhaps_of
 
-__all__ = ["Left", "Slot", "filled", "left_by", "rebuilt", "with_slots"]
+__all__ = ["ChoiceSlot", "Left", "Slot", "filled", "left_by", "rebuilt", "with_slots"]
 
 # No closures that call themselves: such cycles would keep symbols until the next collection.
 
@@ -24,6 +25,25 @@ class Slot:
 
     def __init__(self, index: int) -> None:
         self.index = index
+
+
+class ChoiceSlot:
+    """Where one of several objects goes: output `index` is the number of the one."""
+
+    __slots__ = ("_one", "index")
+
+    def __init__(self, index: int, one: Any) -> None:
+        self.index, self._one = index, one
+
+    def of(self, tensors: Any) -> Any:
+        """What goes there, of the tensors of a run or of a call inside of another trace."""
+        which = tensors[self.index]
+        if is_symbol(which):
+            return type(self._one)(self._one.hf_things, which, self._one.hf_say)
+        return self._one.hf_things[int(which)]
+
+    def __repr__(self) -> str:
+        return "one of several objects"
 
 
 def with_slots(
@@ -119,6 +139,11 @@ def _take(
     if (maybe := perhaps_of(leaf)) is not None:
         tensors += [maybe.value, maybe.ran]
         return PerhapsSlot(len(tensors) - 2, maybe)
+    if hasattr(type(leaf), "hf_things"):
+        if templates is None or templates.makes_any(leaf.hf_things):
+            leaf.hf_refuse()
+        tensors.append(leaf.hf_which)
+        return ChoiceSlot(len(tensors) - 1, leaf.hf_without_which())
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:
         if templates is not None and templates.may_make(leaf):
@@ -137,7 +162,7 @@ def filled(structure: Any, tensors: Sequence[Any]) -> Any:
 def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
     if type(leaf) is Slot:
         return tensors[leaf.index]
-    if type(leaf) is PerhapsSlot:
+    if type(leaf) in (PerhapsSlot, ChoiceSlot):
         return leaf.of(tensors)
     if type(leaf) in (ContainerTemplate, ObjectTemplate):
         return leaf.fill(functools.partial(_mapped, functools.partial(_fill, tensors)))

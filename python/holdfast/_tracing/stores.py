@@ -319,6 +319,8 @@ def stores(
     back, and what forbids other calls to use the trace.
     """
     slotted = _Slotted(ObjectTemplates(journal.made, tensors), journal.made, objects)
+    outside = [change for change in journal.changes if is_outside(change, journal)]
+    slotted.templates.refuse_choices(change.value for change in outside)
     last: dict[tuple[Any, ...], int] = {}
     bare: set[tuple[Any, ...]] = set()  # places with nothing in them before
     again: set[tuple[Any, ...]] = set()  # places that were set more than once
