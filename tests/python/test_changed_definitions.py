@@ -6,7 +6,9 @@ Each program gives a value, changes something, and gives the next; traced and pl
 import math
 import types
 import weakref
+from array import array
 
+import numpy as np
 import pytest
 
 import holdfast as tf
@@ -396,3 +398,22 @@ def test_a_report_names_what_was_defined_anew():
     net.__class__ = type("Another", (Net,), {})
     f(tf.constant(X))
     assert "was Net, now Another" in f.trace_report()
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: array("f", [1, 2]), lambda: memoryview(array("f", [1, 2]))]
+)
+def test_an_array_of_python_is_one_argument(make):
+    def program(trace):
+        @trace
+        def f(x, given):
+            return x * given[0] + tf.reduce_sum(tf.constant(np.asarray(given))) + len(given[0:1])
+
+        given = make()
+        for i in range(3):
+            given[0] = i * 3.0
+            yield f(tf.constant(X), given)
+        yield f(tf.constant(X), make())
+
+    assert compared(program) == 4
+    assert tf.nest.flatten([make()])[0] == make()
