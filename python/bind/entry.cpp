@@ -68,7 +68,7 @@ bool Entry::fits(const Bound& call, Inputs& in) const {
   }
   InlineVector<const Guard*, 4> unsure;
   {
-    Places now = places_.read();
+    Places now = places_.read(&call);
     for (const Guard& g : guards_) {
       Answer a = g.holds(now);
       if (a == Answer::kNo) return false;

@@ -35,11 +35,33 @@ Answer same_tensor(PyObject* a, PyObject* b) {
              : Answer::kUnsure;
 }
 
+// `known`: the function, weakly, its code, defaults and keyword defaults. Code may be another for
+// as long as a trace is made: Python knows.
+Answer is_as_known(PyObject* known) {
+  Object function = target_of(PyTuple_GET_ITEM(known, 0));
+  if (!function) return Answer::kYes;  // nobody calls what is gone
+  PyObject* f = function.get();
+  if (!PyFunction_Check(f)) return Answer::kUnsure;
+  PyObject* now[] = {PyFunction_GET_CODE(f), PyFunction_GET_DEFAULTS(f),
+                     PyFunction_GET_KW_DEFAULTS(f)};
+  for (Py_ssize_t i = 0; i < 3; ++i)
+    if ((now[i] ? now[i] : Py_None) != PyTuple_GET_ITEM(known, i + 1)) return Answer::kUnsure;
+  return Answer::kYes;
+}
+
+// 0 where Python has not counted.
+Py_ssize_t version_of(PyObject* kind) {
+  if (!kind || !PyType_Check(kind)) return 0;
+  auto* type = reinterpret_cast<PyTypeObject*>(kind);
+  return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+}
+
 }  // namespace
 
 Guard::Guard(PyObject* description, size_t places) {
-  constexpr std::string_view kinds[] = {"weak",   "identity", "value", "missing", "same",
-                                        "length", "keys",     "type",  "class",   "asked"};
+  constexpr std::string_view kinds[] = {"weak",     "identity",    "value", "missing", "same",
+                                        "length",   "keys",        "type",  "class",   "own class",
+                                        "function", "definitions", "asked"};
   const char* how;
   Py_ssize_t place;
   PyObject *expected, *python;
@@ -59,16 +81,23 @@ Guard::Guard(PyObject* description, size_t places) {
     expected_ = Object::share(type);
   }
   if (kind_ == kKeys && !PyList_CheckExact(expected)) kind_ = kAsked;
+  if (kind_ == kFunction && !(PyTuple_CheckExact(expected) && PyTuple_GET_SIZE(expected) == 4))
+    type_error("a guard of a function has no parts of it");
   if (PyErr_Occurred()) throw PythonError{};
-  if (kind_ != kAsked && (place_ >= places || other_ >= places))
+  if (kind_ < kFunction && (place_ >= places || other_ >= places))
     type_error("a guard of a trace has no place");
 }
 
 Answer Guard::holds(const Places& places) const {
   if (kind_ == kAsked) return Answer::kUnsure;
+  if (kind_ == kFunction) return is_as_known(expected_.get());
+  if (kind_ == kDefinitions) {
+    Object kind = target_of(expected_.get());
+    return !kind || (count_ && version_of(kind.get()) == count_) ? Answer::kYes : Answer::kUnsure;
+  }
   PyObject* now = places[place_].get();
   if (kind_ == kMissing) return answer(!now);
-  if (!now) return Answer::kNo;
+  if (!now) return answer(kind_ == kOwnClass);
   switch (kind_) {
     case kWeak: return answer(target_of(expected_.get()).get() == now);
     case kIdentity: return answer(expected_.get() == now);
@@ -82,7 +111,8 @@ Answer Guard::holds(const Places& places) const {
       return Py_TYPE(now)->tp_as_sequence->sq_length == PyTuple_Type.tp_as_sequence->sq_length
                  ? answer(PyTuple_GET_SIZE(now) == count_)
                  : Answer::kUnsure;
-    case kClass: return answer(reinterpret_cast<PyObject*>(Py_TYPE(now)) == expected_.get());
+    case kClass:
+    case kOwnClass: return answer(reinterpret_cast<PyObject*>(Py_TYPE(now)) == expected_.get());
     default: return Answer::kUnsure;
   }
 }
@@ -92,6 +122,7 @@ bool Guard::ask() const {
   int yes = said ? PyObject_IsTrue(said) : -1;
   Py_XDECREF(said);
   if (yes < 0) drop_error();
+  if (yes == 1 && kind_ == kDefinitions) count_ = version_of(target_of(expected_.get()).get());
   return yes == 1;
 }
 

@@ -35,11 +35,15 @@ class Guard {
     kKeys,
     kTuple,
     kClass,
+    kOwnClass,  // of an object; of one that is gone nobody asks
+    // Without a place:
+    kFunction,     // the code and the defaults that a function has, if it is there
+    kDefinitions,  // the version of a class
     kAsked
   };
   Kind kind_ = kAsked;
   size_t place_ = 0, other_ = 0;
-  Py_ssize_t count_ = 0;
+  mutable Py_ssize_t count_ = 0;  // of a class, the version of which Python said that it will do
   Object expected_, python_;
 };
 

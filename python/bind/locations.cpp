@@ -136,7 +136,14 @@ Object Locations::asked(const Location& l) {
   return now.get() == known().missing.get() ? Object() : now;
 }
 
-Places Locations::read() const {
+Object Locations::argument(const Location& l, const Bound& call) {
+  auto i = static_cast<size_t>(l.index);
+  size_t n = call.positional.size();
+  if (i < n) return Object::share(call.positional[i]);
+  return i - n < call.keywords.size() ? Object::share(call.keywords[i - n]) : Object();
+}
+
+Places Locations::read(const Bound* call) const {
   Places out;
   out.resize(all_.size());
   if (some_asked_)
@@ -144,7 +151,9 @@ Places Locations::read() const {
       if (all_[i].kind == Location::kAsked) out[i] = asked(all_[i]);
   for (size_t i = 0; i < all_.size(); ++i) {
     const Location& l = all_[i];
-    if (l.kind != Location::kAsked)
+    if (l.kind == Location::kArgument && call)
+      out[i] = argument(l, *call);
+    else if (l.kind != Location::kAsked)
       out[i] = value_of(l, l.within < 0 ? nullptr : out[static_cast<size_t>(l.within)].get());
   }
   return out;
@@ -152,12 +161,7 @@ Places Locations::read() const {
 
 Object Locations::read(size_t index, const Bound& call) const {
   const Location& l = all_[index];
-  if (l.kind == Location::kArgument) {
-    auto i = static_cast<size_t>(l.index);
-    size_t n = call.positional.size();
-    if (i < n) return Object::share(call.positional[i]);
-    return i - n < call.keywords.size() ? Object::share(call.keywords[i - n]) : Object();
-  }
+  if (l.kind == Location::kArgument) return argument(l, call);
   if (l.within < 0) return value_of(l, nullptr);
   Object holder = read(static_cast<size_t>(l.within), call);
   return value_of(l, holder.get());

@@ -17,9 +17,9 @@ class Locations {
   explicit Locations(PyObject* records);
   Locations() = default;
 
-  /// The values there now. No code of the user's runs but what Python alone can read, which comes
-  /// first.
-  Places read() const;
+  /// The values there now; those among the arguments where there is a call. No code of the user's
+  /// runs but what Python alone can read, which comes first.
+  Places read(const Bound* call = nullptr) const;
   /// One of them, which may be among the arguments of a call.
   Object read(size_t index, const Bound& call) const;
   size_t size() const { return all_.size(); }
@@ -52,6 +52,7 @@ class Locations {
   };
   static Object value_of(const Location& l, PyObject* holder);
   static Object asked(const Location& l);
+  static Object argument(const Location& l, const Bound& call);
 
   std::vector<Location> all_;
   bool some_asked_ = false;

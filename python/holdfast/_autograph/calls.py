@@ -9,6 +9,7 @@ import operator
 import random
 import sys
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from .._tensors import numpy_calls, registry
 from .._tensors.symbols import is_symbol
 from .._tracing.conditional import is_same, refuse_presence
 from .._tracing.journal import journal
-from .._tracing.locations import AttributeLocation, ItemLocation, leaves
+from .._tracing.locations import AttributeLocation, ItemLocation, ReferentLocation, leaves
 from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.moved import current
 from .._tracing.perhaps import perhaps_of, reread, sides_of
@@ -33,6 +34,7 @@ from .chosen import Chosen, quantified, sum_of
 from .conversion import converted_callee
 from .in_place import watched
 from .lists import StagedList, joined
+from .lookups import note_class, note_defined, note_special
 from .moving import moving
 from .one_of import OneOf, each_way, one_of_in, with_thing
 from .operators import convert_operators
@@ -89,6 +91,8 @@ def call(function: Any) -> Any:
     known = storing(function)
     if known is not None:
         return known
+    if isinstance(function, weakref.ref):
+        recorder.note(place := ReferentLocation(function), place.read())
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _RANDOM):
         here = mark()
@@ -231,6 +235,8 @@ def _join(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _construct(kind: Any, *args: Any, **kwargs: Any) -> Any:
     """Makes an object; the user's own `__init__` is converted."""
+    for name in ("__new__", "__init__"):
+        note_defined(kind, name)
     plain = type(kind).__call__ is type.__call__ and kind.__new__ in PLAIN_NEW
     if not plain or converted_callee(kind.__init__) is kind.__init__:
         return _foreign(kind, *args, **kwargs)
@@ -302,6 +308,8 @@ def managed(manager: Any) -> Any:
         manager.hf_refuse()
     if not _is_active():
         return manager
+    for name in ("__enter__", "__exit__"):
+        note_special(manager, name)
     methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
     if None in methods or all(converted_callee(each) is each for each in methods):
         return manager
@@ -424,7 +432,15 @@ def _vars(*holder: Any) -> Any:
     return attribute(holder[0], "__dict__") if len(holder) == 1 else vars(*holder)
 
 
+def _type(*given: Any, **keywords: Any) -> Any:
+    if len(given) > 1:
+        return _construct(type, *given, **keywords)
+    note_class(*given)
+    return type(*given, **keywords)
+
+
 def _isinstance(value: Any, kinds: Any) -> Any:
+    note_class(value)
     there, none = isinstance(value, kinds), isinstance(None, kinds)
     if there == none or perhaps_of(value) is None:
         return there
@@ -438,6 +454,7 @@ _builtins: dict[int, Any] = {
     id(next): _next,
     id(sorted): _sorted,
     id(isinstance): _isinstance,
+    id(type): _type,
     id(sum): _sum,
     id(len): _len,
     id(range): iterables.range_,

@@ -11,6 +11,7 @@ from .._messages.user_code import is_user_code
 from .._tracing.recorder import recording
 from .compiling import Converted, compile_converted, is_converted
 from .identity import ByIdentity
+from .lookups import note_special
 from .verbosity import tell
 
 __all__ = ["convert", "converted_callee", "converted_form", "keep_plain"]
@@ -133,6 +134,7 @@ def converted_callee(function: Any) -> Any:
     if not isinstance(target, types.FunctionType):
         if isinstance(target, type):
             return function
+        note_special(target, "__call__")
         target = getattr(type(target), "__call__", None)  # noqa: B004
         if not isinstance(target, types.FunctionType):
             return function

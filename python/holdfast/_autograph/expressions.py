@@ -266,7 +266,8 @@ class Expressions(ast.NodeTransformer):
         inner.own = [shadowed - inner.scope.local]
         free = free_names(node)
         node.body = inner.visit(node.body)
-        if any(self.scope.kind(name) == "local" for name in free - shadowed):
+        has_defaults = arguments.defaults or arguments.kw_defaults
+        if has_defaults or any(self.scope.kind(name) == "local" for name in free - shadowed):
             mark = self.made_here(free - shadowed, node)
             return nodes.at(ast.Call(mark, [node], []), node)
         return node

@@ -11,26 +11,41 @@ import types
 from typing import Any
 
 from .._messages.user_code import is_user_class, is_user_code
-from .._tracing.substituted_code import own_code, substitutions
+from .._tracing.substituted_code import Substitutions, own_code, substitutions
 from .conversion import converted_form, is_plain
+from .lookups import note_defined
 
 __all__ = ["convert_operators"]
 
 _BINARY = ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow")
 _BITS = ("lshift", "rshift", "and", "or", "xor")
 _OTHERS = ("neg", "pos", "abs", "invert", "eq", "ne", "lt", "le", "gt", "ge", "round", "reversed")
+# What functions written in C ask an object for.
+_ASKED = ("bool", "len", "hash", "int", "float", "complex", "index", "trunc", "floor", "ceil")
+_TEXTS = ("str", "repr", "format", "bytes", "fspath")
+_PARTS = ("contains", "iter", "next", "getitem", "missing", "length_hint", "array")
 # Methods that a hook calls are converted there.
 _METHODS = (
     *(f"__{kind}{name}__" for name in (*_BINARY, *_BITS) for kind in ("", "r", "i")),
-    *(f"__{name}__" for name in _OTHERS),
+    *(f"__{name}__" for name in (*_OTHERS, *_ASKED, *_TEXTS, *_PARTS)),
+    "keys",  # with `__getitem__` it makes a mapping
 )
+_HEAP_TYPE = 1 << 9  # others are written in C
 
 
 def convert_operators(kind: type[Any]) -> None:
     """Gives the operators of a class converted code, for the trace that is being made."""
     places = substitutions()
-    if places is None or not places.meets(kind):
+    if places is None or not kind.__flags__ & _HEAP_TYPE:
         return
+    if places.meets(kind):
+        _convert(places, kind)
+    for name in _METHODS:
+        if isinstance(getattr(kind, name, None), types.FunctionType):
+            note_defined(kind, name)
+
+
+def _convert(places: Substitutions, kind: type[Any]) -> None:
     for owner in kind.__mro__:
         if not is_user_class(owner):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+import weakref
 from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,6 @@ from .._tracing.locations import (
     MISSING,
     AttributeLocation,
     CellLocation,
-    ClassLocation,
     GlobalLocation,
     ItemLocation,
     Location,
@@ -36,6 +36,7 @@ from .._tracing.perhaps import reread
 from .._tracing.recorder import Object, recording
 from .arrays import refuse_change
 from .conversion import converted_callee
+from .lookups import class_attribute, note_class, note_defined, note_special
 from .messages import refuse_store
 from .one_of import OneOf, each_way
 from .rows import chooses, go_together, row_at
@@ -48,7 +49,6 @@ __all__ = [
     "attribute",
     "attribute_place",
     "cell_place",
-    "class_attribute",
     "free",
     "fresh",
     "global_",
@@ -104,11 +104,12 @@ def _only_cell(inside: Callable[[], Any]) -> types.CellType:
 
 
 def made(*names: str) -> Callable[[Any], Any]:
-    """Marks a function's cells of these names as made by the trace itself."""
+    """Marks a function as made by the trace itself, and so its cells of these names."""
 
     def mark(function: Any) -> Any:
         recorder = recording()
         if recorder is not None:
+            recorder.note_made(function)
             free_names = function.__code__.co_freevars
             for name, cell in zip(free_names, function.__closure__ or (), strict=True):
                 if name in names:
@@ -127,14 +128,6 @@ def fresh(container: Any) -> Any:
 
 
 # Attributes.
-
-
-def class_attribute(kind: type[Any], name: str) -> tuple[type[Any] | None, Any]:
-    """The class that defines an attribute, and what it defines."""
-    for owner in kind.__mro__:
-        if name in owner.__dict__:
-            return owner, owner.__dict__[name]
-    return None, MISSING
 
 
 def _reads_plainly(kind: type[Any]) -> bool:
@@ -159,6 +152,8 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
     recorder = recording()
     if recorder is None or isinstance(holder, (_holdfast.Tensor, _holdfast.VariableBase)):
         return getattr(holder, name)
+    if isinstance(holder, weakref.ProxyTypes):
+        holder = holder.__repr__.__self__  # what it stands for: only its own type is the proxy's
     if isinstance(holder, types.ModuleType):
         value = getattr(holder, name)
         if is_user_module(holder) and not isinstance(value, types.ModuleType):
@@ -167,11 +162,13 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             recorder.note(place, value)
         return reread(value)
     if isinstance(holder, type):
-        owner, defined = class_attribute(holder, name)
-        if owner is not None and is_user_class(owner):
-            recorder.note(ClassLocation(owner, name), defined)
+        note_defined(holder, name)
         return reread(getattr(holder, name))
     kind = type(holder)
+    if name == "__class__":
+        note_class(holder)
+    if kind is super:
+        note_defined(holder.__self_class__, name, holder.__thisclass__)
     if name == "__dict__":
         space = getattr(holder, name)
         recorder.note_space(holder, space)
@@ -186,9 +183,9 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             value = own_value(location.key, value)
             recorder.note(location, value, pending)
             return reread(value)
+    note_special(holder, name)
     if owner is not None and is_user_class(owner):
-        recorder.note(ClassLocation(owner, name), defined)
-        if not hasattr(defined, "__get__"):
+        if (not is_data(defined) or _is_slot(defined)) and _reads_plainly(kind):
             recorder.note(AttributeLocation(holder, name), MISSING)  # the object may get its own
         if type(defined) is property and defined.fget is not None:
             return _property(holder, name, defined.fget)
@@ -254,6 +251,7 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
     else:
         getter = getattr(type(container), "__getitem__", None)
         if isinstance(getter, types.FunctionType):
+            note_special(container, "__getitem__")
             return converted_callee(getter)(container, index)
         if type(container) is tuple and chooses(index) and go_together(container):
             return row_at(container, index)
@@ -401,6 +399,10 @@ class _Attribute(_Target):
         _, defined = class_attribute(kind, self.name)
         takes, sets = kind.__setattr__, getattr(type(defined), "__set__", None)
         noting = recording() is not None
+        if noting and isinstance(takes, types.FunctionType):
+            note_special(self.holder, "__setattr__")
+        if noting and defined is not MISSING and is_data(defined) and not _is_slot(defined):
+            note_special(self.holder, self.name)
         if noting and isinstance(takes, types.FunctionType) and converted_callee(takes) != takes:
             converted_callee(takes)(self.holder, self.name, value)
         elif type(defined) is property and defined.fset is not None and noting:
@@ -446,6 +448,7 @@ class _Item(_Target):
                 self.container[self.index] = value  # out of range: Python says so
             super()._write(value)
         elif isinstance(setter, types.FunctionType) and recording() is not None:
+            note_special(self.container, "__setitem__")
             converted_callee(setter)(self.container, self.index, value)
         elif isinstance(self.container, list) and isinstance(self.index, slice):
             self._change("__setitem__", list(iterated(value)))

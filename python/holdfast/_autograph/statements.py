@@ -224,7 +224,8 @@ class Statements(Expressions):
         free = free_names(node)
         name = f"{self.home.function}.<locals>.{node.name}"
         rewrite(node, Scope(node, self.scope), self.home.filename, name, self.made)
-        if any(self.scope.kind(name) == "local" for name in free):
+        has_defaults = node.args.defaults or node.args.kw_defaults
+        if has_defaults or any(self.scope.kind(name) == "local" for name in free):
             node.decorator_list.append(self.made_here(free, node))
         return node
 

@@ -12,8 +12,9 @@ from .._tracing.locations import RawLocation, leaves
 from .._tracing.moved import current, is_moved
 from .._tracing.recorder import recording
 from .conversion import converted_callee
+from .lookups import class_attribute
 from .orders import in_order
-from .reads import class_attribute, is_data, item_place
+from .reads import is_data, item_place
 from .state import is_tensor
 from .walking import looked_through
 

@@ -11,7 +11,9 @@ from .._tensors import registry
 from .._tensors.symbols import is_symbol
 from .._tracing.moved import current
 from .._tracing.recorder import recording
+from .compiling import is_converted
 from .conversion import converted_callee
+from .lookups import note_special
 from .moving import moving
 from .one_of import OneOf, parts_of_either
 
@@ -67,8 +69,9 @@ def _steps(step: Callable[[], Any]) -> Iterator[Any]:
 
 def own_method(thing: Any, name: str) -> Any:
     """A special method that the user wrote, converted and bound; None if it is another's."""
+    note_special(thing, name)
     found = getattr(type(thing), name, None)
     if recording() is None or not isinstance(found, types.FunctionType):
         return None
     converted = converted_callee(found)
-    return None if converted is found else types.MethodType(converted, thing)
+    return types.MethodType(converted, thing) if is_converted(converted.__code__) else None

@@ -70,4 +70,6 @@ def is_user_class(kind: type[Any]) -> bool:
     if not kind.__flags__ & (1 << 9):  # written in C
         return False
     module = sys.modules.get(kind.__module__)
-    return module is None or is_user_module(module)
+    if module is None:
+        return kind.__module__.partition(".")[0] != __name__.partition(".")[0]
+    return is_user_module(module)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+from array import array
 from collections.abc import Callable, Mapping, MappingView, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ _LEAF, _SEQUENCE, _MAPPING, _FIELDS, _CUSTOM, _COMPOSITE = range(6)
 
 @functools.lru_cache(maxsize=512)
 def _nesting(kind: Any) -> int:
-    if issubclass(kind, (str, bytes, bytearray)):
+    if issubclass(kind, (str, bytes, bytearray, array, memoryview)):
         return _LEAF
     if issubclass(kind, Mapping):
         return _MAPPING

@@ -188,7 +188,7 @@ class Function(_holdfast.TracedBase):
     def _make(self, call: Any) -> Trace:
         traces = self._traces
         before = [t.key for t in traces]
-        guard = next((t.broken_guard() for t in traces if t.takes(call)), None)
+        guard = next((t.broken_guard(call) for t in traces if t.takes(call)), None)
         if not before and self._made is not None:
             inner = inner_function(self._python_function)
             recreated_functions.note(

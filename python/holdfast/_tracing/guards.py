@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast
-from .._messages.diagnostics import Mark
+from .._messages.diagnostics import Mark, mark
 from .._tensors.plain import same_value
-from .locations import MISSING, Location, weak_getter
+from .locations import MISSING, Location, Object, weak_getter
+from .substituted_code import own_code
 
-__all__ = ["BYTES", "Guard", "Guards", "Once", "aspect", "remembered"]
+__all__ = ["BYTES", "AnyGuard", "Definitions", "Guard", "Guards", "Once", "aspect", "remembered"]
 
 BYTES = (bytearray, array, memoryview)  # numbers that change in their place
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
@@ -24,8 +26,9 @@ class Guard:
     """A condition under which a trace may be used again: a place still holds what was read there.
 
     how: "identity" or "value"; of a container, "length", "keys", "type" (and length), "array" or
-    "bytes"; of an object that never changes, "class"; "same" where two places have to hold one
-    tensor. `at` is where the user's code read it.
+    "bytes"; of an object that never changes, "class"; of another one "own class", of a function
+    "function", if they are still there; "same" where two places have to hold one tensor. `at` is
+    where the user's code read it.
     """
 
     __slots__ = ("_was", "at", "how", "location")
@@ -56,6 +59,10 @@ class Guard:
             return isinstance(value, _holdfast.Tensor) and getattr(other, "_id", 0) == value._id
         if how == "array":
             return isinstance(value, np.ndarray) and _same_array(self._was, value)
+        if how in ("own class", "function") and value is MISSING:
+            return True  # nobody can ask what is gone
+        if how == "function":
+            return all(map(operator.is_, aspect(how, value), self._was))
         return bool(aspect(how, value) == self._was)
 
     def is_partial(self) -> bool:
@@ -78,8 +85,10 @@ def aspect(how: str, value: Any) -> Any:
         return len(value) if hasattr(value, "__len__") else MISSING
     if how == "type":
         return (type(value), len(value)) if isinstance(value, tuple) else MISSING
-    if how == "class":
+    if how in ("class", "own class"):
         return type(value)
+    if how == "function":
+        return own_code(value), value.__defaults__, value.__kwdefaults__
     if how == "bytes":
         return (type(value), bytes(value)) if isinstance(value, BYTES) else MISSING
     if how == "keys":
@@ -108,6 +117,34 @@ def _same_array(was: Any, now: Any) -> bool:
         return copy is seen
     alike = copy.dtype == seen.dtype and copy.shape == seen.shape
     return bool(alike and copy.tobytes() == seen.tobytes())
+
+
+class Definitions:
+    """What was looked for in a class and its bases: it has to be defined as it was.
+
+    Python counts the versions of a class, so that a call need not look while the count stands.
+    """
+
+    how = "definitions"
+    was: Any = None
+
+    def __init__(self, kind: type[Any], at: Mark | None) -> None:
+        self.location: Location = Object(kind)
+        self.at = at
+        self.all: list[Guard] = []
+
+    def add(self, location: Location, defined: Any) -> None:
+        """One more that was looked for; MISSING where there was none."""
+        how = "value" if defined is MISSING else "identity"
+        self.all.append(Guard(location, defined, how, mark()))
+
+    def broken(self) -> Guard | None:
+        """The first that is defined otherwise."""
+        return next((guard for guard in self.all if not guard.holds()), None)
+
+    def holds(self) -> bool:
+        """Whether all are as they were."""
+        return self.broken() is None
 
 
 class Once:
@@ -149,23 +186,26 @@ class Once:
         return False
 
 
+AnyGuard = Guard | Once | Definitions
+
+
 class Guards:
     """All guards of a trace."""
 
     __slots__ = ("all",)
 
-    def __init__(self, guards: list[Guard | Once]) -> None:
+    def __init__(self, guards: list[AnyGuard]) -> None:
         self.all = guards
 
     def check(self) -> Guard | Once | None:
         """The first guard that does not hold."""
         for guard in self.all:
             if not guard.holds():
-                return guard
+                return guard.broken() if isinstance(guard, Definitions) else guard
         return None
 
     def __len__(self) -> int:
         return len(self.all)
 
-    def __iter__(self) -> Iterator[Guard | Once]:
+    def __iter__(self) -> Iterator[AnyGuard]:
         return iter(self.all)

@@ -21,6 +21,7 @@ __all__ = [
     "AttributeLocation",
     "CellLocation",
     "ClassLocation",
+    "ClassOf",
     "DefaultLocation",
     "FieldLocation",
     "GlobalLocation",
@@ -28,7 +29,9 @@ __all__ = [
     "Location",
     "Object",
     "OwnerLocation",
+    "PartsOf",
     "RawLocation",
+    "ReferentLocation",
     "SpaceLocation",
     "called_with",
     "defaults_of",
@@ -371,6 +374,55 @@ class Object(Location):
 
     def describe(self) -> str:
         return self.within.describe() if self.within is not None else "a container"
+
+
+class ClassOf(Object):
+    """An object, of which code asked the class."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, thing: Any) -> None:
+        super().__init__(thing)
+        self.owner = type(thing).__name__
+        self.key = ("class of", id(thing))
+
+    def describe(self) -> str:
+        return f"the class of a `{self.owner}`"
+
+
+class PartsOf(Object):
+    """A function, which may get other code and other defaults."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, function: types.FunctionType) -> None:
+        super().__init__(function)
+        self.name = function.__name__
+        self.key = ("function", id(function))
+
+    def describe(self) -> str:
+        return f"function `{self.name}`"
+
+
+class ReferentLocation(Location):
+    """What a weak reference refers to, while that lives."""
+
+    __slots__ = ("reference",)
+    writable = False
+
+    def __init__(self, reference: weakref.ref[Any]) -> None:
+        self.reference = reference
+        self.key = ("referent", id(reference))
+
+    def read(self) -> Any:
+        found = self.reference()
+        return MISSING if found is None else found
+
+    def holder(self) -> Any:
+        return self.reference
+
+    def describe(self) -> str:
+        return "what a weak reference refers to"
 
 
 class _Calls(threading.local):

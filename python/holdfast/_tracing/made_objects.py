@@ -19,6 +19,7 @@ from .._structures import nesting
 from .._tensors.symbols import is_symbol
 from .journal import journal
 from .locations import MISSING, leaves, own_attribute, weak_getter
+from .made_functions import FUNCTIONS, FunctionMaker, parts_of_function
 from .moved import parts_of
 
 __all__ = [
@@ -84,24 +85,31 @@ class one_call:
 class ObjectTemplate:
     """An object to be made by each call. `first` gives the one that the trace made, to its call."""
 
-    __slots__ = ("_first", "_key", "_kind", "attributes")
+    __slots__ = ("_first", "_key", "_kind", "_maker", "attributes")
 
-    def __init__(self, thing: Any, first: list[Any]) -> None:
+    def __init__(self, thing: Any, first: list[Any], maker: FunctionMaker | None = None) -> None:
         self._kind: Any = type(thing)
+        self._maker = maker
         self._key, self._first = id(thing), first
-        self.attributes: dict[str, Any] = {}
+        self.attributes: dict[Any, Any] = {}
 
     def fill(self, change: Callable[[Any], Any]) -> Any:
         """The object of this call; `change` makes the value of an attribute."""
         objects = {} if _now.objects is None else _now.objects
         if self._key in objects:
             return objects[self._key]
+        if self._maker is not None and self._kind is not types.FunctionType:
+            parts = {name: change(part) for name, part in self.attributes.items()}
+            return objects.setdefault(self._key, self._maker.whole(parts))
         thing = self._first.pop()() if self._first else MISSING
-        if thing is MISSING:
+        put: Callable[[Any, Any, Any], None] = object.__setattr__
+        if self._maker is not None:
+            thing, put = self._maker.begin(thing, objects), self._maker.put
+        elif thing is MISSING:
             thing = self._kind.__new__(self._kind)
         objects[self._key] = thing
         for name, part in self.attributes.items():
-            object.__setattr__(thing, name, change(part))
+            put(thing, name, change(part))
         return thing
 
 
@@ -168,9 +176,13 @@ class ObjectTemplates:
 
     def may_take(self, thing: Any) -> bool:
         """Whether the trace made an object, in a way that a call can repeat."""
+        if isinstance(thing, types.MethodType):
+            return self.may_take(thing.__self__)
         if not self._is_made(thing):
             return False
         kind = type(thing)
+        if kind in FUNCTIONS:
+            return True
         makes = getattr(kind, "__new__", None)
         if makes not in PLAIN_NEW or isinstance(thing, (type, types.ModuleType)):
             return False
@@ -215,7 +227,7 @@ class ObjectTemplates:
             for leaf in leaves(todo.pop()):
                 if id(leaf) not in found:
                     found[id(leaf)] = leaf
-                    todo += attributes_of(leaf).values() if self.may_take(leaf) else ()
+                    todo += self._attributes(leaf).values() if self.may_take(leaf) else ()
         return list(found.values())
 
     def _holds(self, thing: Any, seen: set[int]) -> bool:
@@ -224,9 +236,14 @@ class ObjectTemplates:
         seen.add(id(thing))
         return any(
             self.varies(leaf) or self._holds(leaf, seen)
-            for part in attributes_of(thing).values()
+            for part in self._attributes(thing).values()
             for leaf in leaves(part)
         )
+
+    def _attributes(self, thing: Any) -> dict[Any, Any]:
+        if isinstance(thing, FUNCTIONS):
+            return parts_of_function(thing, self._is_made)
+        return attributes_of(thing)
 
     def template(
         self, thing: Any, known: dict[int, ObjectTemplate], change: Callable[[Any], Any]
@@ -234,9 +251,10 @@ class ObjectTemplates:
         """The template of an object; `change` puts slots into its attributes."""
         found = known.get(id(thing))
         if found is None:
-            found = ObjectTemplate(thing, self._first.setdefault(id(thing), [weak_getter(thing)]))
-            known[id(thing)] = found
-            for name, part in attributes_of(thing).items():
+            first = self._first.setdefault(id(thing), [weak_getter(thing)])
+            maker = FunctionMaker(thing, self._is_made) if isinstance(thing, FUNCTIONS) else None
+            found = known[id(thing)] = ObjectTemplate(thing, first, maker)
+            for name, part in self._attributes(thing).items():
                 found.attributes[name] = change(part)
         return found
 
@@ -255,7 +273,7 @@ class ObjectTemplates:
             elif self.may_take(part):
                 if id(part) in seen:
                     continue
-                todo += attributes_of(part).values()
+                todo += self._attributes(part).values()
             seen.add(id(part))
             if isinstance(part, (list, tuple, set, deque)):
                 todo += part

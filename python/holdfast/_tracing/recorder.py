@@ -32,7 +32,7 @@ from .conditional import (
     refuse_walk,
 )
 from .converter import converter
-from .guards import BYTES, Guard, Guards, Once, aspect, remembered
+from .guards import BYTES, AnyGuard, Definitions, Guard, Guards, aspect, remembered
 from .journal import (
     Change,
     Journal,
@@ -47,12 +47,14 @@ from .locations import (
     MISSING,
     ArgumentLocation,
     AttributeLocation,
+    ClassOf,
     DefaultLocation,
     FieldLocation,
     ItemLocation,
     Location,
     Object,
     OwnerLocation,
+    PartsOf,
     SpaceLocation,
     defaults_of,
     item_of,
@@ -120,7 +122,8 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self.guards: list[Guard | Once] = []
+        self.guards: list[AnyGuard] = []
+        self._definitions: dict[int, Definitions] = {}  # by the id of the class
         self.tensors: dict[int, Location] = {}
         self.reads: list[tuple[Any, Location]] = []
         self.journal = Journal()
@@ -175,6 +178,7 @@ class Recorder:
         self.left.clear()
         self._alive.clear()
         self._outside.clear()
+        self._definitions.clear()
         self._positions.clear()
 
     @property
@@ -219,7 +223,7 @@ class Recorder:
 
     def finished_guards(self) -> Guards:
         """The guards over what still exists: objects made by the trace itself went with it."""
-        return Guards([guard for guard in self.guards if guard.location.holder() is not MISSING])
+        return Guards([guard for guard in self.guards if _lasts(guard.location)])
 
     # What is read.
 
@@ -307,10 +311,39 @@ class Recorder:
             self._bind(Object(value), value)
 
     def note_defaults(self, function: Any) -> None:
-        """A function from outside the trace is called: what its defaults hold may change."""
+        """A function from outside the trace is called: it may get other code and defaults."""
+        if not self._note_part(PartsOf(function), function, "function"):
+            return
         for name, value in defaults_of(function).items():
             if isinstance(value, _MUTABLE):
                 self.note(DefaultLocation(function, name), value)
+            elif name in (function.__kwdefaults__ or ()):
+                self.note(ItemLocation(function.__kwdefaults__, name), value)
+
+    def note_class(self, thing: Any) -> None:
+        """The class of an object from outside the trace was asked for."""
+        self._note_part(ClassOf(thing), thing, "own class")
+
+    def note_definition(self, kind: type[Any], location: Location, defined: Any) -> None:
+        """Something was looked for in a class, and found in this one of its bases, or not."""
+        if location.key in self._seen or self.is_made(location.holder()):
+            return
+        self._seen.add(location.key)
+        found = self._definitions.get(id(kind))
+        if found is None:
+            found = self._definitions[id(kind)] = Definitions(kind, mark())
+            self._alive.append(kind)
+            self.guards.append(found)
+        found.add(location, defined)
+
+    def _note_part(self, location: Location, thing: Any, how: str) -> bool:
+        """Guards what an object from outside the trace is; whether that is news."""
+        if location.key in self._seen or self.is_made(thing):
+            return False
+        self._seen.add(location.key)
+        self._alive.append(thing)
+        self._add(location, aspect(how, thing), how)
+        return True
 
     def note_space(self, holder: Any, space: Any) -> None:
         """The `__dict__` of an object was read: what is put into it becomes attributes."""
@@ -410,6 +443,10 @@ class Recorder:
 
     def note_keys(self, container: Any) -> None:
         """The keys of a dict, or the members of a set, were walked through."""
+        given = self._given.get(id(container))
+        if given is not None and ("keys", id(container)) not in self._seen:
+            self._seen.add(("keys", id(container)))
+            self._add(given, list(self._original(container)), "keys")
         self._note_aspect(container, "keys", list)
 
     def _note_aspect(self, container: Any, how: str, ask: Any) -> None:
@@ -437,6 +474,8 @@ class Recorder:
             self._refuse_grown(container)
         location = location or self.place_of(container)
         if location is None:
+            if isinstance(container, dict) and id(container) in self._given:
+                self.note_keys(container)  # the arguments of the next call may be in another order
             return
         self._asked.add(id(container))
         if isinstance(container, (dict, set)):
@@ -455,6 +494,10 @@ class Recorder:
     def note_growth(self, container: Any) -> None:
         """A container is changed; nothing is asked of it."""
         self._asked.add(id(container))
+
+
+def _lasts(location: Any) -> bool:
+    return isinstance(location, ArgumentLocation) or location.holder() is not MISSING
 
 
 def _need_certain(location: Location, value: Any) -> None:

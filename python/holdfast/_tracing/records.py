@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ from .locations import (
     Object,
     OwnerLocation,
     RawLocation,
+    ReferentLocation,
     SpaceLocation,
 )
 from .made_objects import ObjectTemplate
@@ -190,6 +192,8 @@ class _Places:
             return self.add("owner", self.of(location.within), None)
         if isinstance(location, ArgumentLocation):
             return self._argument(location)
+        if isinstance(location, ReferentLocation) and type(location.reference) is weakref.ref:
+            return self.add("weak", -1, location.reference, id(location.reference))
         if isinstance(location, DefaultLocation):  # the function keeps it
             return self.add("held", -1, location.read())
         if isinstance(location, Object) and location.within is not None:
@@ -220,6 +224,17 @@ class _Places:
             if isinstance(location, SpaceLocation):
                 return self.add("space", self.thing(holder), None)
         return self.add("asked", -1, location)
+
+    def without(self, location: Location) -> int:
+        """The same for a place that is to be empty: of most objects it is in no slot."""
+        holder = location.holder()
+        if (
+            type(location) is AttributeLocation
+            and _holdfast.holds_plainly(holder)
+            and not _hides_slot(type(holder), location.name)
+        ):
+            return self.named("entry", self.add("space", self.thing(holder), None), location.name)
+        return self.of(location)
 
     def _argument(self, location: ArgumentLocation) -> int:
         (part, first), steps = location.path[:2], location.path[2:]
@@ -262,14 +277,23 @@ def _has_slot(holder: Any, name: str) -> bool:
     return any(name in kind.__dict__ for kind in type(holder).__mro__)
 
 
+def _hides_slot(kind: type[Any], name: str) -> bool:
+    found = [vars(each)[name] for each in kind.__mro__ if name in vars(each)]
+    return any(isinstance(each, types.MemberDescriptorType) for each in found)
+
+
 # Guards.
 
 
 def _guard(places: _Places, guard: Any) -> tuple[str, int, Any, Any]:
     how, was = guard.how, guard.was
+    if how == "definitions":
+        return how, -1, weakref.ref(guard.location.read()), guard
+    if how == "function":
+        return how, -1, (weakref.ref(guard.location.read()), *was), guard
     if how in ("array", "bytes", "once") or (was is MISSING and how not in ("identity", "value")):
         return "asked", -1, None, guard
-    place = places.of(guard.location)
+    place = places.without(guard.location) if was is MISSING else places.of(guard.location)
     if how == "same":
         return how, place, places.of(was), guard
     if how == "value":

@@ -52,6 +52,14 @@ def _guarded(how: str, value: Any) -> str:
     """What a guard saw, in words that are the same on every run."""
     if how == "once":
         return str(value)
+    if how == "own class" and isinstance(value, type):
+        return value.__name__
+    if how == "function":
+        if value is MISSING:
+            return "gone"
+        code, defaults, keywords = value
+        given = f"{', '.join(map(repr, defaults or ()))}{keywords or ''}"
+        return f"the code of line {code.co_firstlineno} with the defaults ({given})"
     if how == "length" and isinstance(value, int):
         return f"{value} long"
     if isinstance(value, _holdfast.Tensor):

@@ -475,7 +475,7 @@ def _is_kept(
 
 def _is_of_others(value: Any, slotted: _Slotted) -> bool:
     """Whether a value is an object that was there before the trace."""
-    if _is_mode(value) or slotted.is_made(value):
+    if _is_mode(value) or slotted.is_made(value) or slotted.templates.may_take(value):
         return False
     if id(value) in slotted.found:
         return True

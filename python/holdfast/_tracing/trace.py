@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -69,7 +70,7 @@ class Trace:
 
     def fits(self, call: Call) -> bool:
         """Whether a call may run this trace: same kinds of arguments, all it read as it was."""
-        if not self.takes(call) or self.broken_guard() is not None:
+        if not self.takes(call) or self.broken_guard(call) is not None:
             return False
         return all(_same_type(location.read(), self.captured[i]) for i, location in self.late)
 
@@ -81,9 +82,14 @@ class Trace:
         """Whether an object that it was traced for is gone: no call will be for it again."""
         return any(isinstance(e[-1], IdentityKey) and e[-1].get() is None for e in self.key)
 
-    def broken_guard(self) -> Any:
-        """The first thing it read from around it that is not as it was; None if all is."""
-        broken = self.guards.check() if self.guards else None
+    def broken_guard(self, call: Call | None = None) -> Any:
+        """The first thing it read from around it that is not as it was; None if all is.
+
+        With a call, what it read of containers among the arguments counts too.
+        """
+        given = contextlib.nullcontext() if call is None else called_with(call.args, call.kwargs)
+        with given:
+            broken = self.guards.check() if self.guards else None
         if broken is None and self.facts is not None and not self.facts.hold():
             return changed_fact(self.facts, self.guards)
         return broken
