@@ -22,6 +22,7 @@ FILES = [
     "operators_of_classes.txt",
     "chosen_by_tensors.txt",
     "one_of_several_objects.txt",
+    "chosen_numbers.txt",
 ]
 
 
@@ -186,3 +187,44 @@ def test_a_list_from_outside_that_grows_in_a_loop_is_not_popped():
         f(tf.constant(3))
     assert caught.value.code == "E1105"
     assert len(kept) == 1
+
+
+# What stands for one of several objects from outside is no object for code that is not converted.
+
+ONE_OF_TWO = """
+import heapq
+class Point:
+    def __init__(self, x):
+        self.x = tf.constant(x)
+    def __lt__(self, other):
+        return False
+    def __enter__(self):
+        return self
+    def __exit__(self, *raised):
+        return False
+a, b, kept = Point(1.0), Point(2.0), Point(3.0)
+rows, more = [1.0], [2.0, 3.0]
+@tf.function
+def f(x):
+    p = a if x > 0 else b
+    row = rows if x > 0 else more
+    {}
+    return x
+f(tf.constant(1.0))
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kept.all = [p]",
+        "kept.other = {'p': (p, x)}",
+        "heapq.heappush([p], a)",
+        "{p: 1}",
+        "for each in row: x = x + each",
+        "with p: pass",
+    ],
+)
+def test_one_of_several_objects_from_outside_stays_in_the_graph(line):
+    with pytest.raises(TypeError, match=r"E0902\]: a staged conditional expression gives `"):
+        shown(ONE_OF_TWO.replace("{}", line, 1), "<outside>")

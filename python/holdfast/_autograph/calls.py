@@ -24,7 +24,7 @@ from .._tracing.conditional import is_same, refuse_presence
 from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation, ReferentLocation, leaves
 from .._tracing.made_objects import PLAIN_NEW
-from .._tracing.moved import current
+from .._tracing.moved import current, parts_of
 from .._tracing.perhaps import perhaps_of, reread, sides_of
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
@@ -32,7 +32,7 @@ from . import frames, iterables
 from .branch import decided, not_, or_
 from .chosen import Chosen, quantified, sum_of
 from .conversion import converted_callee
-from .in_place import watched
+from .in_place import same_parts, watched
 from .lists import StagedList, joined
 from .lookups import note_class, note_defined, note_special
 from .moving import moving
@@ -118,7 +118,11 @@ def _of_either(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     def use(thing: Any) -> Any:
         given, named = with_thing((args, kwargs), one, thing)
-        return _of_either(function, *given, **named)
+        copies = [(each, each.copy()) for each in parts_of((given, named)) if type(each) is list]
+        made = _of_either(function, *given, **named)
+        if not all(same_parts(*each) for each in copies):
+            one.hf_refuse()  # it changed a copy
+        return made
 
     return each_way(one, use, "the choice of a call")
 

@@ -11,13 +11,14 @@ from .. import _holdfast
 from .._tensors import registry
 from .._tracing.journal import Journal
 from .._tracing.recorder import recording
+from .._tracing.substituted_code import substitutions
 from . import messages
 from .one_of import OneOf, position_in
 from .outputs import ABSENT, Filler, OneOfOutput
 from .records import is_plain
 from .state import Spec, as_tensor
 
-__all__ = ["are_outside", "can_be_chosen", "choice_of"]
+__all__ = ["are_outside", "choice_of", "note_numbers", "number_of", "places_of"]
 
 _WHICH = Spec(_holdfast.convert(0).dtype, ())
 
@@ -37,6 +38,37 @@ def can_be_chosen(thing: Any, written: Journal) -> bool:
     return known or (hasattr(thing, "__dict__") and not isinstance(thing, types.ModuleType))
 
 
+def is_choosable_number(value: Any) -> bool:
+    """Whether a value is a number that has no dtype of its own, or one of several."""
+    if type(value) is OneOf:
+        return all(map(is_choosable_number, value.hf_things))
+    return type(value) in (int, float, complex)
+
+
+def number_of(pairing: Any, label: str, at: Any, x: Any, y: Any) -> Any:
+    """A number that takes the dtype of what it meets; None for another leaf, and by default."""
+    places = substitutions()
+    if places is None or not places.keeps_numbers((pairing.site.key, at)):
+        return None
+    chosen = choice_of(pairing, label, at, x, y)
+    return None if chosen is ABSENT else chosen
+
+
+def note_numbers(numbers: dict[int, Any], outputs: list[Any]) -> None:
+    """Remembers which outputs Python would have as numbers without a dtype."""
+    recorder = recording()
+    if recorder is not None:
+        recorder.numbers += [(outputs[i], places) for i, places in numbers.items()]
+
+
+def places_of(place: Any, *values: Any) -> frozenset[Any]:
+    """The places of the choices that make a number: its own, and those of what it is made of."""
+    recorder = recording()
+    known = [] if recorder is None else recorder.numbers
+    inner = [places for symbol, places in known if any(symbol is each for each in values)]
+    return frozenset([place]).union(*inner)
+
+
 def are_outside(*containers: Any) -> bool:
     """Whether they are lists or dicts from outside of the trace, which have other names, too."""
     recorder = recording()
@@ -50,7 +82,9 @@ def choice_of(pairing: Any, label: str, at: Any, x: Any, y: Any) -> Any:
 
     `at` tells where the first side put its number out, if it had one.
     """
-    if not (can_be_chosen(x, pairing.a.journal) and can_be_chosen(y, pairing.b.journal)):
+    numbers = is_choosable_number(x) and is_choosable_number(y)
+    chosen = can_be_chosen(x, pairing.a.journal) and can_be_chosen(y, pairing.b.journal)
+    if not (numbers or chosen):
         return ABSENT
     things: list[Any] = []
     mine, other = ([position_in(things, each) for each in _things(side)] for side in (x, y))

@@ -25,7 +25,7 @@ from .one_of import OneOf, each_way
 from .storing import changing
 from .walking import iterated, own_method
 
-__all__ = ["add_in_place", "in_place", "is_changed", "join_in_place", "watched"]
+__all__ = ["add_in_place", "in_place", "is_changed", "join_in_place", "same_parts", "watched"]
 
 _CONTAINERS = (list, dict, set, deque)
 _MOST_COMPARED = 1 << 20  # bytes of an array
@@ -155,7 +155,7 @@ def watched(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cal
                 if bytes(each) != bytes(copy):
                     each[:] = copy
                     refuse_change(each)
-            elif not _same(each, copy):
+            elif not same_parts(each, copy):
                 _note(each, copy)
 
     return look if before else _nothing
@@ -175,7 +175,8 @@ def _copy(container: Any) -> Any:
     return dict(container) if isinstance(container, dict) else list(container)
 
 
-def _same(container: Any, copy: Any) -> bool:
+def same_parts(container: Any, copy: Any) -> bool:
+    """Whether a container holds what a copy of it does."""
     if len(container) != len(copy):
         return False
     if isinstance(container, dict):

@@ -32,7 +32,7 @@ from .._tracing.recorder import recording
 from ..errors import fail
 from . import messages
 from .carried import innermost
-from .chosen_objects import are_outside, choice_of
+from .chosen_objects import are_outside, choice_of, note_numbers, number_of, places_of
 from .growing import Lists
 from .jumps import VALUE
 from .one_of import OneOf
@@ -92,6 +92,7 @@ def merge(
     pairing = _Pairing(predicate, lambda: side(0, first), lambda: side(1, second), site, cells)
     try:
         outputs = pairing.staged()
+        note_numbers(pairing.numbers, outputs)
         for perform in pairing.changes:
             perform(outputs)
         names = {name: made(outputs) for name, made in pairing.names.items()}
@@ -174,6 +175,7 @@ class _Pairing:
         self.right: dict[int, Any] = {}
         self.needed: list[tuple[Filler, Any]] = []
         self.joined, self.places = {}, {}
+        self.numbers: dict[int, Any] = {}  # outputs that are numbers, and the places of choices
         self.names = {name: self.name(name) for name in self.a.names}
         keys = dict.fromkeys((*self.a.changes, *self.b.changes))
         self.look_at_orders()
@@ -211,6 +213,8 @@ class _Pairing:
             if strict and chosen is ABSENT:
                 messages.refuse_objects(self.site, label, x, y)
             return chosen
+        if strict and (chosen := number_of(self, label, at, x, y)) is not None:
+            return chosen
         kind = next((each.dtype for each in (x, y) if is_tensor(each)), None)
         numbers = [each for each in (x, y) if is_number(each)]
         together = (
@@ -228,6 +232,8 @@ class _Pairing:
         if at is None:
             return self.extra(right, Filler(Spec(right.dtype, spec_of(right).shape), x))
         where = self.at[at]
+        if strict and numbers:
+            self.numbers[where] = places_of((self.site.key, at), x, y)
         if self.specs[where].dtype != right.dtype:
             raise Again(dtypes={at: right.dtype})
         self.right[where] = right

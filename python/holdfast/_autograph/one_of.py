@@ -68,7 +68,9 @@ class OneOf:
         return each_way(self, lambda each: each(*args, **kwargs), "the choice of a call")
 
     def __leaves_trace__(self) -> Any:
-        """Itself; of lists of symbols a new one, for the symbols have values when it is made."""
+        """Itself; of numbers a tensor, and of lists with symbols of the trace a new one."""
+        if all(type(each) in (int, float, complex) for each in self.hf_things):
+            return self.__tf_tensor__()
         if not any(map(holds_symbol, self.hf_things)):
             return self
         return parts_of_either(self)

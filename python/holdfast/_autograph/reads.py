@@ -63,7 +63,10 @@ __all__ = [
 
 _CONTAINERS = (list, dict, set, deque)
 
-slice_ = slice
+
+def slice_(*bounds: Any) -> slice:
+    """`begin:end:step`; where the graph chooses a number, it is a tensor."""
+    return slice(*(each.__tf_tensor__() if type(each) is OneOf else each for each in bounds))
 
 
 # Names.

@@ -131,6 +131,8 @@ class Recorder:
         self.asked_by_key: dict[Any, Any] = {}  # what `capture_call_time_value` gave
         self.endings: list[Callable[[Journal], None]] = []  # what is left to do before the stores
         self.restart = False  # whether the trace is void: some code has to be converted first
+        # Numbers that the graph chooses, which are tensors, and the places of the choices.
+        self.numbers: list[tuple[Any, frozenset[Any]]] = []
         self.chooses = False  # whether something stands for one of several objects
         self._seen: set[tuple[Any, ...]] = set()
         self._pending: dict[tuple[Any, ...], Guard] = {}

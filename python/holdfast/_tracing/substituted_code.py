@@ -12,7 +12,7 @@ import gc
 import threading
 import types
 import weakref
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, Self
 
 from .restart import Restart
@@ -107,6 +107,7 @@ class Substitutions:
         self._left_later: list[tuple[types.FrameType, types.CodeType]] = []
         # Branches, by their places, after which lists are read that they let grow.
         self._lists: set[Hashable] = set()
+        self._numbers: set[Hashable] = set()  # choices, by their places, that stay numbers
         self._met: set[type[Any]] = set()  # classes whose operators have converted code
         self.void = False  # whether the trace has to be made again, for such a list
 
@@ -180,6 +181,21 @@ class Substitutions:
         """
         if branch not in self._lists:
             self._lists.add(branch)
+            self.void = True
+            raise Restart
+
+    def keeps_numbers(self, choice: Hashable) -> bool:
+        """Whether a number that the graph chooses takes the dtype of each tensor that it meets."""
+        return choice in self._numbers
+
+    def keep_numbers(self, choices: Iterable[Hashable]) -> None:
+        """Raises Restart: numbers of these choices met a tensor of another dtype than theirs.
+
+        Returns if that is so already, which did not help.
+        """
+        new = set(choices) - self._numbers
+        if new:
+            self._numbers |= new
             self.void = True
             raise Restart
 

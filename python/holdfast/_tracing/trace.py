@@ -16,11 +16,12 @@ from .. import _holdfast
 from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
 from .._messages import returns, traced_values, variables
+from .._messages.diagnostics import born_loc
 from .._messages.unbound import explain_unbound
 from .._messages.user_code import is_user_code
 from .._structures import nesting
 from .._tensors.shape import TensorSpec
-from ..errors import InaccessibleTensorError, fail
+from ..errors import DiagnosticError, InaccessibleTensorError, fail
 from . import escapes, keep
 from .converter import converter
 from .facts import changed_fact
@@ -331,6 +332,8 @@ class _Host:
             if not (recorder.restart or self._places.void):
                 if isinstance(error, UnboundLocalError):
                     explain_unbound(error)
+                if isinstance(error, DiagnosticError) and error.code == "E1101":
+                    self._places.keep_numbers(_numbers_met(error, recorder))
                 raise
         if recorder.restart or self._places.void:  # the program may have caught what told us
             raise Restart
@@ -365,6 +368,22 @@ class _Host:
         returned = any(variable is each for each in self._returned)
         holder = escapes.held_as(variable, function.python_function)
         variables.refuse(function.name, function.python_function, variable, holder, returned)
+
+
+def _numbers_met(error: DiagnosticError, recorder: Recorder) -> set[Any]:
+    """The choices between numbers that are operands of an op which wants one dtype."""
+    said = error.diagnostic
+    operands = [each for each in (said.subject, *said.others) if each is not None]
+    met: set[Any] = set()
+    for symbol, choices in recorder.numbers:
+        born = born_loc(symbol) or {}
+        place = [born.get(part) for part in ("file", "line", "col_begin", "col_end")]
+        for each in operands:
+            at = each.born
+            same = [at.file, at.line, at.col_begin, at.col_end] == place
+            if same and each.dtype == symbol.dtype.name:
+                met |= choices
+    return met
 
 
 class _Arguments:
