@@ -151,7 +151,7 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   if (s.runs == 0) {
     std::string seen = callable_name(s);
     // `net.step` says that it is `step`; of another name it is told whose it is.
-    const bool same = seen == s.name || seen.ends_with("." + s.name) || s.name == "<lambda>";
+    const bool same = seen == s.name || seen.ends_with("." + s.name) || s.name.starts_with("<");
     d.headline = same ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `", seen,
                             "`, which never ran; it has no value")
                       : cat("`", name, "` belongs to `", seen, "` (", kind_text(s.kind), " `",
@@ -312,7 +312,9 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
   if (!owner->open()) {
     const Scope* here = function_around(graph_->scope.get());
     const bool lasts = here->kind == ScopeKind::kFunction || here->kind == ScopeKind::kDataset;
-    if (lasts && has_value(t)) stale_later(t, name, *here);
+    // What an earlier trace of the same function left is there for every call of this one.
+    const bool own = here->defined && function_around(owner)->defined == here->defined;
+    if (lasts && !own && has_value(t)) stale_later(t, name, *here);
     return constant(value(t, name));
   }
   if (!graph_->scope->inside(owner)) {
