@@ -228,3 +228,11 @@ f(tf.constant(1.0))
 def test_one_of_several_objects_from_outside_stays_in_the_graph(line):
     with pytest.raises(TypeError, match=r"E0902\]: a staged conditional expression gives `"):
         shown(ONE_OF_TWO.replace("{}", line, 1), "<outside>")
+
+
+def test_an_object_is_not_replaced_by_one_of_several_in_a_loop():
+    line = "for i in tf.range(2): p = a if i > 0 else p"
+    with pytest.raises(
+        TypeError, match=r"E0902\]: .* loop turns `p` from .* one of several Points"
+    ):
+        shown(ONE_OF_TWO.replace("p = a if x > 0 else b", "p = b").replace("{}", line, 1), "<loop>")

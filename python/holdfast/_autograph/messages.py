@@ -12,6 +12,7 @@ from .._messages.diagnostics import born_loc, module_alias, user_frame
 from .._messages.provenance import NO_NUMBER, width_of
 from .._messages.source_text import deletions_of
 from ..errors import DiagnosticError, fail, used_here
+from .one_of import OneOf
 from .sites import Home, Site, Spot, spot_of
 from .state import Maybe, is_tensor, same_structure
 
@@ -465,6 +466,8 @@ def _what(value: Any) -> str:
         return f"a dict of {keys}" if value and len(keys) <= _LONGEST_KEYS else "a Python dict"
     if hasattr(type(value), "__carries__"):  # one of the graph's
         return f"a {value.kind.__name__} that grows"
+    if type(value) is OneOf:
+        return f"one of several {type(value.hf_things[0]).__name__}s"
     return f"a Python {type(value).__name__}"
 
 
