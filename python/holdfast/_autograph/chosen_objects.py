@@ -27,11 +27,11 @@ def can_be_chosen(thing: Any, written: Journal) -> bool:
     """Whether what is done with a thing may be done on each side of a branch instead.
 
     `written` is the journal of the side that gives it: what was made there stays there. An iterator
-    moves on while code is traced, on both sides.
+    moves on while code is traced, on both sides; a dataset is what its elements are made by.
     """
     if type(thing) is OneOf or isinstance(thing, _holdfast.VariableBase):
         return True
-    unfit = isinstance(thing, Iterator) or hasattr(type(thing), "__carries__")
+    unfit = isinstance(thing, (Iterator, _holdfast.DatasetBase)) or hasattr(type(thing), "__carries__")
     if unfit or written.made(thing):
         return False
     known = is_plain(thing) or type(thing) in (list, dict) or callable(thing)
