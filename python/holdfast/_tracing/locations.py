@@ -554,12 +554,8 @@ def owner_of(function: Any) -> Any:
     return MISSING
 
 
-_VIEWS: tuple[type[Any], ...] = (
-    types.MappingProxyType,
-    type({}.keys()),
-    type({}.values()),
-    type({}.items()),
-)
+_OF_DICTS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
+_VIEWS: tuple[type[Any], ...] = (types.MappingProxyType, *map(type, _OF_DICTS))
 
 
 def held_by(value: Any) -> list[Any]:
