@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextvars
 import functools
 import itertools
 import operator
@@ -22,13 +23,20 @@ from .._tensors import numpy_calls, registry
 from .._tensors.symbols import is_symbol
 from .._tracing.conditional import is_same, refuse_presence
 from .._tracing.journal import journal
-from .._tracing.locations import AttributeLocation, ItemLocation, ReferentLocation, leaves
+from .._tracing.locations import (
+    AttributeLocation,
+    ContextLocation,
+    ItemLocation,
+    ReferentLocation,
+    leaves,
+)
 from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.moved import current, parts_of
 from .._tracing.perhaps import perhaps_of, reread, sides_of
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError
 from . import frames, iterables
+from .apart import look_into, takes_apart
 from .branch import decided, not_, or_
 from .chosen import Chosen, quantified, sum_of
 from .conversion import converted_callee
@@ -93,7 +101,8 @@ def call(function: Any) -> Any:
         return known
     if isinstance(function, weakref.ref):
         recorder.note(place := ReferentLocation(function), place.read())
-    owner = getattr(function, "__self__", None)
+    if isinstance(owner := getattr(function, "__self__", None), contextvars.ContextVar):
+        recorder.note(value := ContextLocation(owner), value.read())
     if isinstance(owner, _RANDOM):
         here = mark()
         if here is not None:
@@ -200,6 +209,8 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
         kwargs = {name: current(value) for name, value in kwargs.items()}
         for value in (*args, *kwargs.values()):
             looked_through(value)
+        if takes_apart(function):
+            look_into(*args, *kwargs.values())
         if getattr(function, "__module__", None) in _CALL_BACK:
             args = tuple(map(_called_back, args))
             if function in _CALL_FIRST:  # it may be an object with a `__call__`
@@ -436,6 +447,11 @@ def _vars(*holder: Any) -> Any:
     return attribute(holder[0], "__dict__") if len(holder) == 1 else vars(*holder)
 
 
+def _callable(value: Any) -> bool:
+    note_special(value, "__call__")
+    return callable(value)
+
+
 def _type(*given: Any, **keywords: Any) -> Any:
     if len(given) > 1:
         return _construct(type, *given, **keywords)
@@ -458,6 +474,7 @@ _builtins: dict[int, Any] = {
     id(next): _next,
     id(sorted): _sorted,
     id(isinstance): _isinstance,
+    id(callable): _callable,
     id(type): _type,
     id(sum): _sum,
     id(len): _len,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .apart import matched
 from .branch import and_, chain, if_, if_expression, not_, or_, truth
 from .calls import assert_, call, contains, equals_none, is_, is_none, lacks, managed, method
 from .chosen import Chosen
@@ -59,6 +60,7 @@ __all__ = [
     "looked_through",
     "made",
     "managed",
+    "matched",
     "method",
     "not_",
     "or_",

@@ -13,6 +13,7 @@ from typing import Any
 from .._messages.user_code import is_user_class, is_user_code
 from .._tracing.substituted_code import Substitutions, own_code, substitutions
 from .conversion import converted_form, is_plain
+from .generated import noting_code
 from .lookups import note_defined
 
 __all__ = ["convert_operators"]
@@ -53,6 +54,10 @@ def _convert(places: Substitutions, kind: type[Any]) -> None:
             method = owner.__dict__.get(name)
             if isinstance(method, types.FunctionType) and not is_plain(method):
                 code = own_code(method)
+                noting = noting_code(owner, method, code)
+                if noting is not None:
+                    places.substitute(method, code, noting)
+                    continue
                 form = converted_form(code, method.__globals__) if is_user_code(code) else None
                 if form is not None and form.code.co_freevars == code.co_freevars:
                     places.substitute(method, code, form.code)

@@ -206,6 +206,11 @@ class Statements(Expressions):
 
     def visit_Match(self, node: ast.Match) -> ast.stmt:
         node.subject = self.visit(node.subject)
+        classes = [each for each in ast.walk(node) if isinstance(each, ast.MatchClass)]
+        if classes:
+            names = dict.fromkeys(name for each in classes for name in each.kwd_attrs)
+            arguments = [node.subject, *map(nodes.text, names)]
+            node.subject = nodes.call("matched", arguments, node.subject)
         for case in node.cases:  # patterns say what to compare with, and stay as they are
             if case.guard is not None:
                 case.guard = nodes.call("truth", [self.visit(case.guard)], case.guard)

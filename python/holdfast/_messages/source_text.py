@@ -16,8 +16,11 @@ _REMEMBERED = 64  # files
 def lines_of(filename: str, space: dict[str, Any] | None = None) -> list[str]:
     """The lines as tracebacks see them: fresh from disk, from a notebook, or none.
 
-    `space` is the globals of a module, through which archives hand out their sources.
+    `space` is the globals of a module, through which archives hand out their sources. Modules that
+    are part of Python's program have them in a file all the same.
     """
+    if space is not None and filename.startswith("<frozen "):
+        filename = space.get("__file__") or filename
     try:
         linecache.checkcache(filename)
         return linecache.getlines(filename, space)

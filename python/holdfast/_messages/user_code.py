@@ -29,6 +29,7 @@ _FOLLOWED = tuple(
         "_collections_abc.py",
         "contextlib.py",
         "functools.py",
+        "os.py",  # `os.environ`
         "queue.py",
         "weakref.py",
     )
@@ -40,7 +41,7 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 def is_user_file(filename: str) -> bool:
     """Whether a file is the user's: not ours, not Python's, not an installed package's."""
     if filename.startswith("<frozen "):
-        return filename == "<frozen _collections_abc>"
+        return filename in ("<frozen _collections_abc>", "<frozen os>")
     if filename in _FOLLOWED:
         return True
     if filename.startswith(_PACKAGE) or any(part in filename for part in _INSTALLED):

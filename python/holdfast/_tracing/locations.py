@@ -6,7 +6,9 @@ dict, which it does not, is reached through the place it was read from, if that 
 
 from __future__ import annotations
 
+import contextvars
 import functools
+import gc
 import threading
 import types
 import weakref
@@ -22,6 +24,7 @@ __all__ = [
     "CellLocation",
     "ClassLocation",
     "ClassOf",
+    "ContextLocation",
     "DefaultLocation",
     "FieldLocation",
     "GlobalLocation",
@@ -35,6 +38,7 @@ __all__ = [
     "SpaceLocation",
     "called_with",
     "defaults_of",
+    "held_by",
     "holds_symbol",
     "item_of",
     "leaves",
@@ -425,6 +429,26 @@ class ReferentLocation(Location):
         return "what a weak reference refers to"
 
 
+class ContextLocation(Location):
+    """A context variable, in the context of each call."""
+
+    __slots__ = ("variable",)
+    writable = False
+
+    def __init__(self, variable: contextvars.ContextVar[Any]) -> None:
+        self.variable = variable
+        self.key = ("context", id(variable))
+
+    def read(self) -> Any:
+        return self.variable.get(MISSING)
+
+    def holder(self) -> Any:
+        return self.variable
+
+    def describe(self) -> str:
+        return f"context variable `{self.variable.name}`"
+
+
 class _Calls(threading.local):
     def __init__(self) -> None:
         self.arguments: list[Any] = []  # (args, kwargs) of the calls that run, innermost last
@@ -528,6 +552,17 @@ def owner_of(function: Any) -> Any:
     if isinstance(function, types.BuiltinMethodType):
         return function.__self__
     return MISSING
+
+
+_OF_DICTS: tuple[Any, ...] = ({}.keys(), {}.values(), {}.items())
+_VIEWS: tuple[type[Any], ...] = (types.MappingProxyType, *map(type, _OF_DICTS))
+
+
+def held_by(value: Any) -> list[Any]:
+    """What a partial call or a view shows of, whatever its own name."""
+    if isinstance(value, functools.partial):
+        return [*value.args, *value.keywords.values(), value.keywords]
+    return gc.get_referents(value) if isinstance(value, _VIEWS) else []
 
 
 def raw_method(container: Any, name: str) -> Any:

@@ -57,6 +57,7 @@ from .locations import (
     PartsOf,
     SpaceLocation,
     defaults_of,
+    held_by,
     item_of,
     own_attribute,
     owner_of,
@@ -288,6 +289,8 @@ class Recorder:
             elif isinstance(owner := owner_of(value), _MUTABLE):
                 self._outside[id(owner)] = (owner, OwnerLocation(location))
                 self._asked.add(id(owner))
+            for inner in held_by(value):
+                self.note_bound(inner)
 
     def _add(self, location: Location, was: Any, how: str) -> None:
         self.guards.append(Guard(location, was, how, mark()))
