@@ -31,7 +31,9 @@ def can_be_chosen(thing: Any, written: Journal) -> bool:
     """
     if type(thing) is OneOf or isinstance(thing, _holdfast.VariableBase):
         return True
-    unfit = isinstance(thing, (Iterator, _holdfast.DatasetBase)) or hasattr(type(thing), "__carries__")
+    unfit = isinstance(thing, (Iterator, _holdfast.DatasetBase)) or hasattr(
+        type(thing), "__carries__"
+    )
     if unfit or written.made(thing):
         return False
     known = is_plain(thing) or type(thing) in (list, dict) or callable(thing)
