@@ -439,18 +439,15 @@ def _differing(x: Any, y: Any) -> tuple[str, Any, Any]:
 
 def is_object(value: Any) -> bool:
     """Whether a value is an object of a class of the program's own."""
-    return not isinstance(
-        value, (bool, int, float, complex, str, bytes, np.generic, np.ndarray)
-    ) and (not is_tensor(value))
+    plain = (bool, int, float, complex, str, bytes, np.generic, np.ndarray)
+    return not (isinstance(value, plain) or is_tensor(value))
 
 
 def _object_form(name: str, x: Any, y: Any) -> str:
     """The advice where a name is one of two objects."""
     if type(x) is type(y):
-        return (
-            f"choose between tensors: assign the attributes that differ, and leave {name} the "
-            f"`{type(x).__name__}` that it is"
-        )
+        kept = f"leave {name} the `{type(x).__name__}` that it is"
+        return f"choose between tensors: assign the attributes that differ, and {kept}"
     return f"let both give {name} the same kind of object, or a tensor of the same dtype"
 
 
@@ -592,9 +589,8 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
     else:
         why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
         fix = f"no `async`, no `await`: make `{name}` a plain function, call it from the coroutine"
-    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(
-        construct, f"it has an `{construct}`"
-    )
+    article = "a" if construct == "yield" else "an"
+    what = "it is `async`" if construct == "async" else f"it has {article} `{construct}`"
     fail("E0603", f"`{name}` can't be traced: {what}", why, fix=fix, labels=labels)
 
 
