@@ -10,16 +10,13 @@ from array import array
 
 import numpy as np
 import pytest
+from yielding_programs import collected, compared
 
 import holdfast as tf
 
 PROGRAMS = {}
+prog = collected(PROGRAMS)
 X = 2.0
-
-
-def prog(program):
-    PROGRAMS[program.__name__] = program
-    return program
 
 
 class Base:
@@ -353,15 +350,6 @@ def order_of_keys(trace):
     a, b = {"a": one, "b": two}, {"b": two, "a": one}
     for each in ([a, a], [b, a], [a, b], [b, b], [a, a]):
         yield f(each)
-
-
-def compared(program):
-    """How many values a program gives, which are the same traced and plain."""
-    plain = [float(value) for value in program(lambda function: function)]
-    assert len(set(plain)) > 1, "the program changes nothing"
-    traced = [float(value) for value in program(tf.function)]
-    assert traced == pytest.approx(plain)
-    return len(traced)
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())

@@ -7,16 +7,11 @@ import os
 import types
 
 import pytest
-
-import holdfast as tf
+from yielding_programs import collected, compared
 
 PROGRAMS = {}
+prog = collected(PROGRAMS)
 X = 2.0
-
-
-def prog(program):
-    PROGRAMS[program.__name__] = program
-    return program
 
 
 @prog
@@ -151,15 +146,6 @@ def patterns_of_classes(trace):
     yield f(X)
     point.__class__ = Other
     yield f(X)
-
-
-def compared(program):
-    """How many values a program gives, which are the same traced and plain."""
-    plain = [float(value) for value in program(lambda function: function)]
-    assert len(set(plain)) > 1, "the program changes nothing"
-    traced = [float(value) for value in program(tf.function)]
-    assert traced == pytest.approx(plain)
-    return len(traced)
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
