@@ -16,7 +16,7 @@ from .called import name_function
 from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .rebinding import statement_loc
 from .source import shown_name
-from .source_text import line_at, tree_of
+from .source_text import function_at, last_set, line_at, tree_of
 
 __all__ = ["enrich"]
 
@@ -197,37 +197,19 @@ def _sizes(said: dict[str, Any]) -> bool:
     tree = tree_of(used["file"]) if used is not None else None
     if used is None or tree is None:
         return False
-    functions = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        and node.lineno <= used["line"] <= (node.end_lineno or 0)
-    ]
-    if not functions:
+    home, changed = function_at(tree, used["line"]), False
+    if home is None:
         return False
-    home, changed = functions[-1], False
     for label in said["labels"]:
         loc, name = label["loc"], label.get("value", "") if label.get("op") else ""
         inside = loc["file"] == used["file"] and home.lineno <= loc["line"] <= (
             home.end_lineno or 0
         )
-        made = _last_set(home, name, used["line"]) if name and not inside else None
+        made = last_set(home, name, used["line"]) if name and not inside else None
         if made is not None:
             label["loc"] = statement_loc(made, used["file"]) | {"qualname": used["qualname"]}
             label["op"], changed = "", True
     return changed
-
-
-def _last_set(home: ast.FunctionDef, name: str, before: int) -> ast.expr | None:
-    """What the last assignment to a name before a line gives it."""
-    found = [
-        node
-        for node in ast.walk(home)
-        if isinstance(node, ast.Assign)
-        and node.lineno < before
-        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
-    return max(found, key=lambda node: node.lineno).value if found else None
 
 
 # E1103: a value inside of ours that the program's line says nothing of is not told.

@@ -8,7 +8,7 @@ from typing import Any
 from .. import _holdfast
 from .diagnostics import Mark, mark, module_alias, resolve, user_frame
 from .provenance import born_label
-from .source_text import line_at, tree_of
+from .source_text import function_at, last_set, line_at, tree_of
 
 __all__ = ["add_other_operand"]
 
@@ -53,21 +53,8 @@ def _number_before(name: str, held: Any, here: Mark) -> tuple[dict[str, Any], st
     """The integer as typed that a variable of a staged loop begins with, and where it stands."""
     at = here.loc()
     tree = tree_of(at["file"]) if held._op == "Placeholder" else None
-    functions = [
-        node
-        for node in (ast.walk(tree) if tree is not None else ())
-        if isinstance(node, ast.FunctionDef) and node.lineno <= at["line"] <= (node.end_lineno or 0)
-    ]
-    if not functions:
-        return None
-    before = [
-        node
-        for node in ast.walk(functions[-1])
-        if isinstance(node, ast.Assign)
-        and node.lineno < at["line"]
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
-    value = max(before, key=lambda node: node.lineno).value if before else None
+    home = function_at(tree, at["line"]) if tree is not None else None
+    value = last_set(home, name, at["line"]) if home is not None else None
     if not isinstance(value, ast.Constant) or type(value.value) is not int:
         return None
     place = at | {"line": value.lineno, "col_begin": value.col_offset}

@@ -8,7 +8,17 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-__all__ = ["PerFile", "deletions_of", "line_at", "lines_of", "parse", "tree_of", "widened"]
+__all__ = [
+    "PerFile",
+    "deletions_of",
+    "function_at",
+    "last_set",
+    "line_at",
+    "lines_of",
+    "parse",
+    "tree_of",
+    "widened",
+]
 
 _REMEMBERED = 64  # files
 
@@ -49,6 +59,28 @@ def parse(source: str) -> ast.Module | None:
 def tree_of(filename: str) -> ast.Module | None:
     """The syntax tree of a file as it is now."""
     return parse("".join(lines_of(filename)))
+
+
+def function_at(tree: ast.Module, line: int) -> ast.FunctionDef | None:
+    """The innermost function that a line is in."""
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return found[-1] if found else None
+
+
+def last_set(home: ast.FunctionDef, name: str, before: int) -> ast.expr | None:
+    """What the last assignment to a name before a line gives it."""
+    found = [
+        node
+        for node in ast.walk(home)
+        if isinstance(node, ast.Assign)
+        and node.lineno < before
+        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+    ]
+    return max(found, key=lambda node: node.lineno).value if found else None
 
 
 def deletions_of(
