@@ -9,6 +9,7 @@
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/op/words.h"
 #include "holdfast/op/written_call.h"
 #include "holdfast/ops/array/raw.h"
 
@@ -210,11 +211,7 @@ class Walk {
 
 std::string name_in_line(const Tensor& t, bool only) {
   const OpDef& any = raw::identity();
-  // No operand stands that far behind: a name is found by what it means, not by its position.
-  constexpr size_t kFar = 63;
-  std::vector<Tensor> in(only ? 1 : kFar + 1);
-  in.back() = t;
-  std::string said = operand_source(any, in, static_cast<int>(in.size()) - 1).text;
+  std::string said = only ? operand_source(any, {&t, 1}, 0).text : words_for(t);
   bool plain = !said.empty() && said != any.inputs[0].name &&
                said.find_first_of(" ,(){}") == std::string::npos && said[0] != '[';
   return plain ? said : "";
